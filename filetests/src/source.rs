@@ -51,16 +51,46 @@ pub(crate) fn fits(file: &TestFile, module: &Module) -> impl Fn(&Target) -> bool
     move |target| file.text_is_for(text.as_deref().unwrap_or(&file.body), target)
 }
 
-/// Translates a file's body to a module of a width, for its target. The module verifies.
+/// Returns the modules of a text, which lines `; module` separate. In each the lines of others are
+/// blank, so that line numbers stay correct.
+fn parts(body: &str) -> Vec<String> {
+    let mut out = vec![String::new()];
+    let mut above = String::new();
+    for line in body.split_inclusive('\n') {
+        if line.trim() == "; module" {
+            out.push(above.clone());
+        }
+        above.push('\n');
+        if let Some(part) = out.last_mut() {
+            part.push_str(line);
+        }
+    }
+    out
+}
+
+/// Translates a file's body to a module of a width, for its target. Several modules of IR are linked.
+/// The module verifies.
 ///
 /// # Errors
 /// The body is no module. The message has the location.
 pub fn module(file: &TestFile, simd: Simd) -> Result<Module, String> {
     let language = Language::of(&file.path);
     if language == Language::Gir {
-        return text::parse(&file.body)
-            .and_then(|p| verify_parsed(&p).map(|()| p.module))
-            .map_err(|d| d.render(&file.path, &file.source));
+        let parsed = |body: &str| {
+            text::parse(body)
+                .and_then(|p| verify_parsed(&p).map(|()| p.module))
+                .map_err(|d| d.render(&file.path, &file.source))
+        };
+        let parts = parts(&file.body);
+        if let [one] = parts.as_slice() {
+            return parsed(one);
+        }
+        let modules = parts.iter().map(|part| parsed(part));
+        let modules = modules.collect::<Result<Vec<Module>, String>>()?;
+        let modules: Vec<&Module> = modules.iter().collect();
+        let linked = Module::link(&modules).map_err(|e| e.to_string())?;
+        verify_module(&linked).map_err(|e| e.to_string())?;
+        return Ok(linked);
     }
     let options = Options {
         simd,

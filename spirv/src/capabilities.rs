@@ -77,6 +77,8 @@ pub(crate) fn capability(c: Capability) -> Support {
         | UniformAndStorageBuffer16BitAccess
         | StoragePushConstant16
         | VariablePointersStorageBuffer
+        | CacheControlsINTEL
+        | SplitBarrierINTEL
         | VariablePointers
         | StorageBuffer8BitAccess
         | UniformAndStorageBuffer8BitAccess
@@ -186,7 +188,6 @@ pub(crate) fn capability(c: Capability) -> Support {
         DebugInfoModuleINTEL => Ignored("debug information"),
         FPMaxErrorINTEL => Ignored("results are within the smaller errors of OpenCL"),
         GlobalVariableHostAccessINTEL => Ignored("how the host finds a variable"),
-        CacheControlsINTEL => Ignored("how accesses are cached"),
         RegisterLimitsINTEL => Ignored("the GRF mode is the caller's to say"),
         DeviceGroup => Ignored("of launches on several devices"),
         Pipes | PipeStorage | IOPipesALTERA | BlockingPipesALTERA => InUse("pipes"),
@@ -286,7 +287,6 @@ pub(crate) fn capability(c: Capability) -> Support {
         TaskSequenceALTERA => InUse("task sequences"),
         ReplicatedCompositesEXT => InUse("composites of equal parts"),
         LongCompositesINTEL => InUse("composites that go on in further instructions"),
-        SplitBarrierINTEL => InUse("barriers in two parts"),
         ArithmeticFenceEXT => InUse("OpArithmeticFenceEXT"),
         SubgroupBufferPrefetchINTEL => InUse("prefetches of blocks"),
         SubgroupMatrixMultiplyAccumulateINTEL => InUse("products of matrices as an instruction"),
@@ -409,11 +409,33 @@ pub(crate) fn mode(m: ExecutionMode) -> Support {
 pub(crate) fn decoration(d: Decoration) -> Support {
     use Decoration::*;
     match d {
-        SpecId | Block | BufferBlock | RowMajor | ColMajor | ArrayStride | MatrixStride
-        | CPacked | BuiltIn | Restrict | Aliased | NonWritable | NonReadable
-        | SaturatedConversion | Binding | DescriptorSet | Offset | FuncParamAttr
-        | FPRoundingMode | FPFastMathMode | LinkageAttributes | NoContraction | Alignment
-        | RestrictPointer | AliasedPointer => Supported,
+        SpecId
+        | Block
+        | BufferBlock
+        | RowMajor
+        | ColMajor
+        | ArrayStride
+        | MatrixStride
+        | CPacked
+        | BuiltIn
+        | Restrict
+        | Aliased
+        | NonWritable
+        | NonReadable
+        | SaturatedConversion
+        | Binding
+        | DescriptorSet
+        | Offset
+        | FuncParamAttr
+        | FPRoundingMode
+        | FPFastMathMode
+        | LinkageAttributes
+        | NoContraction
+        | Alignment
+        | RestrictPointer
+        | AliasedPointer
+        | CacheControlLoadINTEL
+        | CacheControlStoreINTEL => Supported,
         Uniform | UniformId | NonUniform => Ignored("what is uniform is found out"),
         Volatile | Coherent => Ignored("what others see is ordered by barriers and atomics"),
         RelaxedPrecision
@@ -431,9 +453,7 @@ pub(crate) fn decoration(d: Decoration) -> Support {
         | AliasScopeINTEL
         | NoAliasINTEL
         | FPMaxErrorDecorationINTEL
-        | HostAccessINTEL
-        | CacheControlLoadINTEL
-        | CacheControlStoreINTEL => Ignored("it only permits or promises"),
+        | HostAccessINTEL => Ignored("it only permits or promises"),
         GLSLShared
         | GLSLPacked
         | NoPerspective

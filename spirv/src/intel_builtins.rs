@@ -5,7 +5,7 @@
 use crate::module::{Def, Module};
 use crate::op_info::ResultUniformity;
 use crate::read::{self, Id};
-use gantry_codegen::ir::{AtomicOp, Block2dShape, BlockLayout, Factor, Opcode};
+use gantry_codegen::ir::{AtomicOp, Block2dShape, BlockLayout, CachePolicy, Factor, Opcode};
 use spirv::Decoration;
 
 /// Operation of a function.
@@ -191,6 +191,7 @@ fn blocks(name: &str) -> Option<Block2dAccess> {
         rows: rows.parse().ok()?,
         columns: columns.parse().ok()?,
         blocks: blocks.parse().ok()?,
+        cache: CachePolicy::DEFAULT,
     };
     (bits.is_multiple_of(8)).then_some(Block2dAccess { opcode, shape })
 }
@@ -226,6 +227,7 @@ fn extended_block(name: &str) -> Option<Block2dShape> {
         rows: rows.parse().ok()?,
         columns: columns.parse().ok()?,
         blocks: blocks.parse().ok()?,
+        cache: CachePolicy::DEFAULT,
     })
 }
 

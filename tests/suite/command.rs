@@ -510,7 +510,7 @@ fn values_of_constants_and_several_modules() {
     assert!(
         compile(&[&module])
             .misused()
-            .contains("only SPIR-V is linked")
+            .contains("IR is linked with IR alone")
     );
 }
 

@@ -38,7 +38,7 @@ fn barriers(func: &Function) -> u32 {
     let counts = insts.map(|&i| match *func.dfg.data(i) {
         InstData::NamedBarrier { number, .. } => u32::from(number) + 1,
         InstData::Nullary {
-            opcode: Opcode::Barrier,
+            opcode: Opcode::Barrier | Opcode::BarrierArrive | Opcode::BarrierWait,
         } => 1,
         _ => 0,
     });

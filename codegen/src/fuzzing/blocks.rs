@@ -153,6 +153,7 @@ impl Gen<'_, '_, '_> {
             rows: rows as u8,
             columns: (row / u32::from(bytes)) as u8,
             blocks,
+            cache: self.policy(opcode),
         }
     }
 

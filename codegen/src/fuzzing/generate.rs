@@ -5,7 +5,7 @@ use super::{Options, Rng, SHARED_BYTES};
 use crate::ir::builder::FunctionBuilder;
 use crate::ir::{
     Block, Data, DataRef, FloatControls, FuncKind, FuncRef, Function, ImageAccess, ImageShape,
-    IntCC, MemFlags, Module, Opcode, Scalar, Space, Type, Value,
+    IntCC, Linkage, MemFlags, Module, Opcode, Scalar, Space, Type, Value,
 };
 use cranelift_entity::EntityRef;
 use std::cell::RefCell;
@@ -294,6 +294,9 @@ fn subroutine(
         Some(next) => format!("f{}", next.func.as_u32()),
     };
     let mut func = Function::subroutine(name, &own.results);
+    if rng.one_in(4) {
+        func.linkage = Linkage::Public;
+    }
     let mut b = FunctionBuilder::new(&mut func);
     let mut pool: Vec<Value> = own.params.iter().map(|&t| b.param(t)).collect();
     if let Some(&mask) = pool.first() {

@@ -139,7 +139,12 @@ impl Gen<'_, '_, '_> {
         if opcode == Opcode::SendReply {
             let ty = Type::clamped(Scalar::I32, 8);
             let descs = [0xc, 0x0210_6e00];
-            let v = self.b.ins().send_reply(ty, 8, descs, at, None, mask);
+            let v = if self.rng.one_in(2) {
+                let old = self.value(ty);
+                self.b.ins().send_reply_over(old, 8, descs, at, None, mask)
+            } else {
+                self.b.ins().send_reply(ty, 8, descs, at, None, mask)
+            };
             self.pool.push(v);
         } else {
             let both = self.value(Type::clamped(Scalar::I32, 16));

@@ -113,8 +113,8 @@ impl Gen<'_, '_, '_> {
                 let addr = self.value(Type::clamped(Scalar::I64, lanes));
                 let masked = self.rng.one_in(2);
                 let mask = masked.then(|| self.value(Type::clamped(Scalar::B1, lanes)));
-                let ins = self.b.ins();
-                ins.prefetch(MemFlags::default(), addr, 64, mask);
+                let mem = MemFlags::default().cached(self.policy(opcode));
+                self.b.ins().prefetch(mem, addr, 64, mask);
             }
             Format::Symbol => self.table(),
             Format::Image => self.image(opcode),
@@ -219,6 +219,14 @@ impl Gen<'_, '_, '_> {
             Opcode::SubgroupId | Opcode::SubgroupCount | Opcode::WorkDim => {
                 let ty = Type::scalar_of(Scalar::I32);
                 self.push(InstData::Nullary { opcode }, Some(ty));
+            }
+            // A thread that has arrived waits.
+            Opcode::BarrierArrive | Opcode::BarrierWait => {
+                self.b.ins().barrier_arrive();
+                if self.rng.one_in(2) {
+                    self.store(Opcode::Store);
+                }
+                self.b.ins().barrier_wait();
             }
             _ => self.push(InstData::Nullary { opcode }, None),
         }

@@ -4,8 +4,8 @@
 use super::generate::Gen;
 use super::{IN_BYTES, SHARED_BYTES, TABLE_BYTES};
 use crate::ir::{
-    AtomicOp, DataRef, FenceSpaces, InstData, MAX_BARRIERS, MemFlags, Opcode, Scalar, Scope, Space,
-    Type, Value,
+    AtomicOp, CachePolicy, DataRef, FenceSpaces, InstData, LevelPolicy, MAX_BARRIERS, MemFlags,
+    Opcode, Scalar, Scope, Space, Type, Value,
 };
 
 /// Half of SLM and of the surface is read, the other half written.
@@ -122,7 +122,7 @@ impl Gen<'_, '_, '_> {
         let shift = i64::from(unit.trailing_zeros());
         let (last, base) = (i64::from(mask) << shift, self.input);
         let addr = self.far_address(index, shift, last, base);
-        let mem = self.flags(Space::Global, unit);
+        let mem = self.flags(Opcode::Load, Space::Global, unit);
         let v = self.b.ins().load_from(mem, ty, addr, 0, None);
         self.pool.push(v);
     }
@@ -161,12 +161,25 @@ impl Gen<'_, '_, '_> {
         self.mask_lanes()
     }
 
+    /// Returns a cache policy for an opcode, mostly the default.
+    pub(super) fn policy(&mut self, opcode: Opcode) -> CachePolicy {
+        let any = self.rng.one_in(6);
+        let policy = any.then(|| self.rng.pick(CachePolicy::choices(opcode)));
+        policy.flatten().unwrap_or_default()
+    }
+
     /// Returns the flags of a space, sometimes with a promise of the alignment or a weaker one.
-    pub(super) fn flags(&mut self, space: Space, aligned: u32) -> MemFlags {
-        let mem = MemFlags {
+    pub(super) fn flags(&mut self, opcode: Opcode, space: Space, aligned: u32) -> MemFlags {
+        let mut mem = MemFlags {
             volatile: self.rng.one_in(8),
             ..MemFlags::of(space)
         };
+        if matches!(space, Space::Global | Space::Surface(_)) {
+            let cache = self.policy(opcode);
+            if !mem.volatile || cache.l1 == LevelPolicy::Uncached {
+                mem = mem.cached(cache);
+            }
+        }
         match self.rng.below(4) {
             0 => mem.aligned(aligned),
             1 => mem.aligned(aligned.min(4)),
@@ -186,20 +199,20 @@ impl Gen<'_, '_, '_> {
                 let unit = self.rng.pick(&[32, 32, ty.scalar().bytes()]).unwrap_or(32);
                 let at = self.rng.below((HALF - ty.bytes()) / unit + 1) * unit;
                 let at = self.constant_place(at);
-                let mem = self.flags(space, ty.scalar().bytes());
+                let mem = self.flags(opcode, space, ty.scalar().bytes());
                 let v = self.b.ins().bload_from(mem, ty, at, 0);
                 self.pool.push(v);
                 return;
             }
             if space == Space::Global {
                 let (input, offset) = (self.input, self.in_offset(ty));
-                let mem = self.flags(space, ty.scalar().bytes());
+                let mem = self.flags(opcode, space, ty.scalar().bytes());
                 let v = self.b.ins().bload_from(mem, ty, input, offset);
                 self.pool.push(v);
             } else if ty.bytes() <= HALF {
                 let unit = ty.scalar().bytes();
                 let addr = self.read_addresses(space, 1, unit, ty.bytes());
-                let mem = self.flags(space, unit);
+                let mem = self.flags(opcode, space, unit);
                 let v = self.b.ins().bload_from(mem, ty, addr, 0);
                 self.pool.push(v);
             }
@@ -217,7 +230,7 @@ impl Gen<'_, '_, '_> {
         };
         let bytes = scalar.bytes() * count;
         let addr = self.read_addresses(space, lanes, aligned, bytes + 64);
-        let mut mem = self.flags(space, aligned);
+        let mut mem = self.flags(opcode, space, aligned);
         if aligned < scalar.bytes() {
             mem = mem.aligned(aligned);
         }
@@ -261,7 +274,7 @@ impl Gen<'_, '_, '_> {
                 },
             };
             // Allocated ranges are 8-byte aligned.
-            let mem = self.flags(space, 8);
+            let mem = self.flags(opcode, space, 8);
             self.b.ins().bstore_to(mem, v, addr, offset);
             self.read_back(space, ty, addr, offset);
             return;
@@ -274,7 +287,7 @@ impl Gen<'_, '_, '_> {
             return;
         };
         let v = self.value(ty);
-        let mem = self.flags(space, scalar.bytes());
+        let mem = self.flags(opcode, space, scalar.bytes());
         let mask = if self.rng.one_in(2) {
             Some(self.value(Type::clamped(Scalar::B1, lanes)))
         } else {
@@ -346,8 +359,12 @@ impl Gen<'_, '_, '_> {
         } else {
             None
         };
-        let mem = MemFlags::of(space);
+        let mut mem = MemFlags::of(space);
+        if matches!(space, Space::Global | Space::Surface(_)) {
+            mem = mem.cached(self.policy(Opcode::Atomic));
+        }
         let v = self.b.ins().atomic(op, mem, ty, addr, 0, &operands, masked);
+        let mem = MemFlags::of(space);
         if self.rng.one_in(2) {
             self.pool.push(v);
         }

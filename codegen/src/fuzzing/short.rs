@@ -1,7 +1,7 @@
 //! Divergent ifs with tiny bodies, candidates for if-conversion.
 
 use super::generate::Gen;
-use crate::ir::{Type, Value};
+use crate::ir::{Opcode, Type, Value};
 
 impl Gen<'_, '_, '_> {
     /// Generates a divergent if around one operation or load, whose result is assigned in the
@@ -36,7 +36,7 @@ impl Gen<'_, '_, '_> {
         let space = self.space();
         let unit = ty.scalar().bytes();
         let addr = self.read_addresses(space, ty.lanes(), unit, unit);
-        let mem = self.flags(space, unit);
+        let mem = self.flags(Opcode::Load, space, unit);
         let (mut running, old) = (self.b.exec_mask(), self.value(ty));
         let parted = self.rng.one_in(2);
         if parted {

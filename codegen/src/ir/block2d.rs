@@ -4,6 +4,7 @@
 //! are those of A2DBLOCK_PAYLOAD in the XeHPC PRM. They are also those of `load_2d`, `store_2d` and
 //! `prefetch_2d` in Intel's ESIMD extension.
 
+use super::cache::CachePolicy;
 use super::immediate::{Immediate, Keyed};
 use super::opcode::Opcode;
 use super::text::{Parser, Res};
@@ -45,9 +46,11 @@ pub struct Block2dShape {
     pub columns: u8,
     /// Number of blocks.
     pub blocks: u8,
+    /// Cache policy.
+    pub cache: CachePolicy,
 }
 
-/// Text: `packed rows 16 columns 16 blocks 1 bytes 2`.
+/// Text: `packed rows 16 columns 16 blocks 1 bytes 2 l1 cached l3 cached`.
 impl Immediate for Block2dShape {
     fn print(&self, out: &mut String) {
         let Block2dShape {
@@ -56,6 +59,7 @@ impl Immediate for Block2dShape {
             rows,
             columns,
             blocks,
+            cache,
         } = *self;
         if layout != BlockLayout::Rows {
             out.push_str(layout.name());
@@ -64,6 +68,7 @@ impl Immediate for Block2dShape {
         out.push_str(&format!(
             "rows {rows} columns {columns} blocks {blocks} bytes {bytes}"
         ));
+        cache.print(out);
     }
 
     fn parse(p: &mut Parser<'_>, _: Opcode, _: &str) -> Res<Block2dShape> {
@@ -89,6 +94,7 @@ impl Immediate for Block2dShape {
             rows,
             columns,
             blocks,
+            cache: CachePolicy::parse(p)?,
         })
     }
 }
@@ -101,8 +107,10 @@ impl Keyed for Block2dShape {
             rows,
             columns,
             blocks,
+            cache,
         } = *self;
         w(&[layout as u8, bytes, rows, columns, blocks]);
+        w(&cache.key());
     }
 }
 
@@ -118,8 +126,10 @@ impl Block2dShape {
             rows,
             columns,
             blocks,
+            cache,
         } = *self;
         let name = layout.name();
+        cache.check(opcode)?;
         if !matches!(bytes, 1 | 2 | 4 | 8) {
             return Err(format!("elements of {bytes} bytes: they have 1, 2, 4 or 8"));
         }
@@ -229,6 +239,7 @@ mod tests {
                         rows,
                         columns,
                         blocks,
+                        cache: CachePolicy::DEFAULT,
                     };
                     if s.check(Opcode::Block2dLoad).is_err() {
                         continue;
@@ -265,6 +276,7 @@ mod tests {
             rows: 8,
             columns: 16,
             blocks: 2,
+            cache: CachePolicy::DEFAULT,
         };
         let said = |opcode, s: Block2dShape| s.check(opcode).err().unwrap_or_default();
         let (load, store) = (Opcode::Block2dLoad, Opcode::Block2dStore);

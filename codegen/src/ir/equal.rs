@@ -13,6 +13,7 @@ impl Function {
     pub fn same_code(&self, other: &Function) -> bool {
         self.name == other.name
             && self.kind == other.kind
+            && self.linkage == other.linkage
             && self.sig == other.sig
             && self.labels == other.labels
             && self.samplers == other.samplers

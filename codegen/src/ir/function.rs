@@ -151,6 +151,19 @@ pub enum FuncKind {
     Subroutine,
 }
 
+/// Linkage of a subroutine: where it is defined, and what may call it. Kernels are
+/// [`Linkage::Local`], though hosts find them by their names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Linkage {
+    /// Defined here, and called by functions of its module alone.
+    #[default]
+    Local,
+    /// Defined here, and called by functions of any module that is linked with its own.
+    Public,
+    /// Declaration of a public function of another module, without blocks.
+    Import,
+}
+
 /// Function of the IR. Two are equal if their texts are. Numbers of values and blocks and source
 /// locations count, storage order does not.
 #[derive(Clone, Debug)]
@@ -159,6 +172,8 @@ pub struct Function {
     pub name: String,
     /// Kernel or subroutine.
     pub kind: FuncKind,
+    /// Linkage of a subroutine.
+    pub linkage: Linkage,
     /// Parameters and results.
     pub sig: Signature,
     /// Values and instructions.
@@ -192,6 +207,7 @@ impl Function {
         Function {
             name: name.into(),
             kind,
+            linkage: Linkage::Local,
             sig,
             dfg: DataFlowGraph::default(),
             layout: Layout::default(),
@@ -367,6 +383,14 @@ impl Module {
             line: loc.line(),
             column: loc.column(),
         })
+    }
+
+    /// Links modules into one; see [`link`](super::link::link).
+    ///
+    /// # Errors
+    /// Returns every import without a function, and every name that two modules have.
+    pub fn link(modules: &[&Module]) -> Result<Module, super::link::LinkErrors> {
+        super::link::link(modules)
     }
 
     /// Returns the function of this name.

@@ -1,5 +1,6 @@
 //! Memory accesses: address spaces, promises about accesses, atomic operations and fences.
 
+use super::cache::CachePolicy;
 use super::immediate::{Keyed, keyword};
 use super::types::Scalar;
 
@@ -46,6 +47,8 @@ pub struct MemFlags {
     pub volatile: bool,
     /// Memory that nothing writes while the kernel runs, so reads may use the constant cache.
     pub constant: bool,
+    /// Cache policy, on targets whose messages have one. Others ignore it.
+    pub cache: CachePolicy,
 }
 
 impl MemFlags {
@@ -56,6 +59,7 @@ impl MemFlags {
             align: 0,
             volatile: false,
             constant: false,
+            cache: CachePolicy::DEFAULT,
         }
     }
 
@@ -65,6 +69,11 @@ impl MemFlags {
             align: bytes.trailing_zeros() as u8 + 1,
             ..self
         }
+    }
+
+    /// Returns the flags with a cache policy.
+    pub const fn cached(self, cache: CachePolicy) -> MemFlags {
+        MemFlags { cache, ..self }
     }
 
     /// Returns the alignment of addresses in bytes, for elements of `element` bytes.
@@ -83,6 +92,7 @@ impl Keyed for MemFlags {
             align,
             volatile,
             constant,
+            cache,
         } = *self;
         match space {
             Space::Global => w(&[0]),
@@ -91,6 +101,7 @@ impl Keyed for MemFlags {
             Space::Scratch => w(&[3]),
         }
         w(&[align, u8::from(volatile), u8::from(constant)]);
+        w(&cache.key());
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod among;
 pub mod block2d;
 pub mod builder;
+pub mod cache;
 pub mod cfg;
 pub mod condcodes;
 pub(crate) mod data;
@@ -20,6 +21,7 @@ mod infer;
 pub mod instructions;
 pub mod interp;
 pub mod layout;
+pub mod link;
 pub mod memory;
 pub mod opcode;
 pub(crate) mod operands;
@@ -33,13 +35,14 @@ pub mod types;
 pub mod verifier;
 
 pub use block2d::{Block2dShape, BlockLayout};
+pub use cache::{CachePolicy, LevelPolicy};
 pub use cfg::ControlFlow;
 pub use condcodes::{FloatCC, IntCC};
 pub use data::{Data, DataReloc};
 pub use dfg::{DataFlowGraph, ValueDef};
 pub use entities::{Block, CaseTable, Constant, DataRef, FuncRef, Inst, SourceFile, Value};
 pub use function::{
-    ArgKind, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
+    ArgKind, FloatControls, FuncKind, Function, Linkage, MAX_SCRATCH, Module, Param, Signature,
 };
 pub use image::{
     Addressing, ArgFact, ImageAccess, ImageFact, ImagePlace, ImageShape, Sampler, SamplerFact,

@@ -44,6 +44,8 @@ pub enum Logical {
         /// Number of a named barrier and how many threads it waits for. `None` is the barrier of
         /// the whole group.
         named: Option<(u8, Lane)>,
+        /// Part of the barrier.
+        part: BarrierPart,
     },
     /// Fence: waits until the thread's earlier accesses are done.
     Fence {
@@ -154,7 +156,7 @@ impl fmt::Display for Logical {
                 let [ex, desc] = r.descs;
                 write!(f, "raw ({}) {ex:#x} {desc:#x}", r.exec)?;
                 if let Some((v, _)) = r.reply {
-                    write!(f, " {v}!")?;
+                    write!(f, " {v}{}", if r.keeps { "" } else { "!" })?;
                 }
                 write!(f, " [{}]", r.payload.0)?;
                 r.second.map_or(Ok(()), |(v, _)| write!(f, " [{v}]"))
@@ -186,7 +188,12 @@ impl fmt::Display for Logical {
             Logical::Barrier {
                 header,
                 named: None,
-            } => write!(f, "barrier {header}"),
+                part,
+            } => match part {
+                BarrierPart::Both => write!(f, "barrier {header}"),
+                BarrierPart::Arrive => write!(f, "barrier arrive {header}"),
+                BarrierPart::Wait => write!(f, "barrier wait"),
+            },
             Logical::Barrier {
                 named: Some((number, threads)),
                 ..
@@ -421,6 +428,17 @@ pub enum Lane {
     Reg(VReg),
 }
 
+/// Part of a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BarrierPart {
+    /// Message that tells that the thread has arrived, and the wait for the others.
+    Both,
+    /// Message.
+    Arrive,
+    /// Wait.
+    Wait,
+}
+
 /// Message that the IR describes by its descriptors.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Raw {
@@ -436,6 +454,9 @@ pub struct Raw {
     pub reply: Option<(VReg, u32)>,
     /// Channels that take part.
     pub mask: Option<VFlag>,
+    /// True if the register of the response has a value before, which stays where the message does
+    /// not write.
+    pub keeps: bool,
 }
 
 /// Product of matrices on the systolic array.

@@ -3,9 +3,9 @@
 
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{
-    Block, Block2dShape, BlockLayout, Data, DpasShape, Factor, FloatCC, FuncRef, Function,
-    ImageAccess, ImageFact, ImagePlace, ImageShape, IntCC, MemFlags, Module, Region, SamplerFact,
-    Scalar, Space, Value, scalars::*,
+    Block, Block2dShape, BlockLayout, CachePolicy, Data, DpasShape, Factor, FloatCC, FuncRef,
+    Function, ImageAccess, ImageFact, ImagePlace, ImageShape, IntCC, MemFlags, Module, Region,
+    SamplerFact, Scalar, Space, Value, scalars::*,
 };
 use gantry_codegen::verifier::verify_module;
 
@@ -465,6 +465,7 @@ fn every_hand_written_method_verifies() {
         rows: 2,
         columns: 4,
         blocks: 1,
+        cache: CachePolicy::DEFAULT,
     };
     let surface = b.ins().iconst(I64, 0x4000);
     let surface = [surface, width, width, width];

@@ -318,6 +318,15 @@ fn errors_name_the_place() {
         e.contains("a barrier that never completes: 1 thread waiting, 1 ended"),
         "{e}"
     );
+    for (halves, what) in [
+        ("barrier_arrive\n    return", "the thread ends at a barrier"),
+        ("barrier_arrive\n    barrier\n    return", "and not waited"),
+        ("barrier_wait\n    return", "has not arrived at the barrier"),
+    ] {
+        let text = format!("kernel %k(i64 ptr) simd8 {{\nblock0(v0: i64):\n    {halves}\n}}\n");
+        let e = error_of(&text, &one);
+        assert!(e.contains(what), "{e}");
+    }
     let e = error_of(
         "kernel %k(i64 ptr) simd8 {\nblock0(v0: i64):\n    v1 = iconst.i16x8 0\n    v2 = iconst.i16 14\n    v3 = rdregion.i16x2 v1, <2;2,1>, 0+v2\n    return\n}\n",
         &one,

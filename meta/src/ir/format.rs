@@ -109,10 +109,11 @@ formats! {
     Media [whole by_hand] { image: u8, width: u8, coords: [Value; 2], data: Option<Value> }
         = "image {image: a number of an argument} ({coords}) width {width: bytes of a row}";
     /// `send`, `send_reply`: exec size, extended descriptor and descriptor, one or two payloads,
-    /// mask of enabled channels.
+    /// mask of enabled channels. What the response does not write keeps the value of `old`.
     Send [whole by_hand] {
-        exec: u8, descs: [u32; 2], payload: Value, second: Option<Value>, mask: Option<Value>
-    } = "{message(exec, descs)} {payload}[, {second}][, mask {mask}]";
+        exec: u8, descs: [u32; 2], payload: Value, second: Option<Value>, mask: Option<Value>,
+        old: Option<Value>
+    } = "{message(exec, descs)} {payload}[, {second}][, mask {mask}][, old {old}]";
     /// `symbol_addr`: data of the module.
     Symbol [pure by_hand] { data: DataRef } = "{data: data such as `%table`}";
     /// `call`: a subroutine of the module.

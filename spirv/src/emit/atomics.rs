@@ -6,13 +6,20 @@ use crate::error::Error;
 use crate::op_info::is_atomic;
 use crate::read::{self, Id};
 use gantry_codegen::ir::{
-    AtomicOp, FenceSpaces, FloatCC, IntCC, MemFlags, Scalar, Scope, Space, Value,
+    AtomicOp, FenceSpaces, FloatCC, IntCC, MemFlags, Opcode, Scalar, Scope, Space, Value,
 };
 use spirv::{MemorySemantics as Semantics, Op};
 
 /// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
-    is_atomic(op) || matches!(op, Op::ControlBarrier | Op::MemoryBarrier)
+    is_atomic(op)
+        || matches!(
+            op,
+            Op::ControlBarrier
+                | Op::ControlBarrierArriveINTEL
+                | Op::ControlBarrierWaitINTEL
+                | Op::MemoryBarrier
+        )
 }
 
 /// IR operation of an integer atomic, if a single one suffices.
@@ -48,7 +55,9 @@ fn integer(scalar: Scalar) -> Scalar {
 impl Emit<'_, '_, '_> {
     pub(super) fn atomic(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         match inst.op {
-            Op::ControlBarrier => return self.barrier(inst),
+            Op::ControlBarrier | Op::ControlBarrierArriveINTEL | Op::ControlBarrierWaitINTEL => {
+                return self.barrier(inst);
+            }
             Op::MemoryBarrier => {
                 let (scope, semantics) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
                 let (scope, semantics) = (self.known(scope)?, self.known(semantics)?);
@@ -84,6 +93,12 @@ impl Emit<'_, '_, '_> {
         let mut mem = access.mem;
         mem.volatile = true;
         mem.constant = false;
+        let opcode = match inst.op {
+            Op::AtomicLoad => Opcode::Load,
+            Op::AtomicStore => Opcode::Store,
+            _ => Opcode::Atomic,
+        };
+        mem = self.with_cache_policy(pointer, opcode, mem);
         // Result of an out-of-bounds access.
         let zero = match (guard, inst.id.expand()) {
             (Some(guard), id) => {
@@ -200,11 +215,22 @@ impl Emit<'_, '_, '_> {
         let [execution, memory, semantics] = words;
         let execution = self.known(execution?)?;
         let (memory, semantics) = (self.known(memory?)?, self.known(semantics?)?);
-        self.order(memory, semantics);
+        // An arrival releases, a wait acquires.
+        let waits = inst.op == Op::ControlBarrierWaitINTEL;
+        if !waits {
+            self.order(memory, semantics);
+        }
         match spirv::Scope::from_u32(execution) {
             Some(spirv::Scope::Invocation | spirv::Scope::Subgroup) => {}
-            Some(spirv::Scope::Workgroup) => self.b.ins().barrier(),
+            Some(spirv::Scope::Workgroup) => match inst.op {
+                Op::ControlBarrierArriveINTEL => self.b.ins().barrier_arrive(),
+                Op::ControlBarrierWaitINTEL => self.b.ins().barrier_wait(),
+                _ => self.b.ins().barrier(),
+            },
             _ => return Err(Error::unsupported("a barrier beyond the work-group")),
+        }
+        if waits {
+            self.order(memory, semantics);
         }
         Ok(Leaves::new())
     }
@@ -362,6 +388,7 @@ impl Emit<'_, '_, '_> {
         let (class, of) = self.pointer(pointer)?;
         let mut access = self.access(class, of, &[])?;
         access.mem.volatile = true;
+        access.mem = self.with_cache_policy(pointer, Opcode::Atomic, access.mem);
         let addr = self.address(pointer, &access)?;
         let mut v = [addr, self.one(expected)?, self.one(new)?];
         for v in &mut v {
@@ -414,6 +441,7 @@ impl Emit<'_, '_, '_> {
         }
         let mut access = self.access(class, of, &[])?;
         access.mem.volatile = true;
+        access.mem = self.with_cache_policy(pointer, Opcode::Atomic, access.mem);
         let addr = self.address(pointer, &access)?;
         let addr = self.b.splat(addr, self.simd);
         let mut values = Leaves::new();

@@ -11,7 +11,7 @@ use crate::body::BInst;
 use crate::error::Error;
 use crate::intel_builtins::Block2dAccess;
 use crate::read::{self, Id};
-use gantry_codegen::ir::{Block2dShape, BlockLayout, Opcode, Scalar, Value};
+use gantry_codegen::ir::{Block2dShape, BlockLayout, CachePolicy, Opcode, Scalar, Value};
 use spirv::{Op, StorageClass};
 
 /// Operands of an access.
@@ -69,6 +69,7 @@ impl Emit<'_, '_, '_> {
             rows,
             columns,
             blocks,
+            cache: CachePolicy::DEFAULT,
         };
         // A store has its data before the surface, a load after the coordinates.
         let first = SIZES + usize::from(opcode == Opcode::Block2dStore);
@@ -95,7 +96,7 @@ impl Emit<'_, '_, '_> {
         b: Block2dAccess,
         o: &Block2dOperands,
     ) -> Result<Leaves, Error> {
-        let Block2dAccess { opcode, shape } = b;
+        let Block2dAccess { opcode, mut shape } = b;
         shape
             .check(opcode)
             .map_err(|what| Error::unsupported(format!("a 2D block of {what}")))?;
@@ -105,6 +106,7 @@ impl Emit<'_, '_, '_> {
             return Err(Error::malformed("a 2D block of other than global memory"));
         }
         let access = self.access(class, of, &[])?;
+        shape.cache = self.cache_policy(base, opcode);
         let base = self.address(base, &access)?;
         let base = self.any_lane(base);
         let mut numbers = [base; 5];

@@ -1,7 +1,7 @@
 //! Copies between different layouts, copies of values too large for registers, and initializers of
 //! large private variables.
 
-use super::memory::{Access, MAX_COPY, aligned, offset};
+use super::memory::{Access, MAX_ELEMENTS, aligned, offset};
 use super::variables::write;
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -9,13 +9,18 @@ use crate::error::Error;
 use crate::module::constants::Constant;
 use crate::module::types::{MAX_LEAVES, MatrixLayout, Ty, Type};
 use crate::read::Id;
-use gantry_codegen::ir::{IntCC, MemFlags, Scalar, Space, Value};
+use gantry_codegen::ir::{IntCC, MemFlags, Opcode, Scalar, Space, Value};
 use spirv::{Op, StorageClass};
 
 /// Maximum number of scalars of a part that is copied without a loop.
 const MAX_STRAIGHT: u32 = 32;
 /// Maximum number of scalars copied by straight-line code. The body of a loop counts once.
 const MAX_PARTS: u32 = 4096;
+
+/// Maximum bytes that straight-line code copies or initializes.
+const MAX_COPY: u64 = 4096;
+/// Bytes that an iteration of a loop copies: eight messages of four dwords.
+const LOOP_BYTES: u64 = 128;
 
 /// End of a copy: address, access, and in-bounds condition if any.
 #[derive(Clone, Copy)]
@@ -53,14 +58,16 @@ impl Emit<'_, '_, '_> {
             StorageClass::PushConstant => self.load_pushed(from, from_ty)?,
             _ => {
                 let access = self.access(from_class, from_ty, &words)?;
-                let (addr, access) = self.reach(from, from_class, access)?;
+                let (addr, mut access) = self.reach(from, from_class, access)?;
+                access.mem = self.with_cache_policy(from, Opcode::Load, access.mem);
                 let leaves = self.load_leaves(from_ty, addr, access);
                 self.guard = None;
                 leaves?
             }
         };
         let access = self.access(to_class, to_ty, &words)?;
-        let (addr, access) = self.reach(to, to_class, access)?;
+        let (addr, mut access) = self.reach(to, to_class, access)?;
+        access.mem = self.with_cache_policy(to, Opcode::Store, access.mem);
         let done = self.store_leaves(to_ty, &leaves, addr, access);
         self.guard = None;
         done.map(|()| Leaves::new())
@@ -145,6 +152,61 @@ impl Emit<'_, '_, '_> {
             }
             e.copy_parts(of, (from_matrix, to_matrix), at, inside, left)
         })
+    }
+
+    /// Copies bytes that do not overlap: most of many by a loop, the rest by straight-line code.
+    pub(super) fn copy_bytes(
+        &mut self,
+        [to, from]: [(Value, Access); 2],
+        size: u64,
+    ) -> Result<(), Error> {
+        offset(size)?;
+        let iterations = if size > MAX_COPY {
+            size / LOOP_BYTES
+        } else {
+            0
+        };
+        let looped = iterations * LOOP_BYTES;
+        if iterations > 0 {
+            self.for_each(iterations, |e, n| {
+                let bytes = e.times(n, LOOP_BYTES);
+                let ends = [to, from].map(|(addr, mut access)| {
+                    let bytes = e.resize(bytes, e.b.ty(addr).scalar(), false);
+                    let mut v = [addr, bytes];
+                    e.even(&mut v);
+                    access.align = access.align.min(LOOP_BYTES);
+                    (e.b.ins().iadd(v[0], v[1]), access)
+                });
+                e.copy_straight(ends, 0..LOOP_BYTES)
+            })?;
+        }
+        self.copy_straight([to, from], looped..size)
+    }
+
+    /// Copies a range of bytes by straight-line code.
+    fn copy_straight(
+        &mut self,
+        [(to, target), (from, source)]: [(Value, Access); 2],
+        range: std::ops::Range<u64>,
+    ) -> Result<(), Error> {
+        let unit = target.align.min(source.align).min(4);
+        let (mut at, size) = (range.start, range.end);
+        while at < size {
+            let scalar = match (size - at).min(unit) {
+                4.. => Scalar::I32,
+                2..4 => Scalar::I16,
+                _ => Scalar::I8,
+            };
+            let bytes = u64::from(scalar.bytes());
+            let count = ((size - at) / bytes).min(MAX_ELEMENTS as u64) as usize;
+            let mut all = Leaves::new();
+            let place = offset(at)?;
+            let mem = aligned(source, at, scalar);
+            self.elements(scalar, count, from, place, mem, &mut all);
+            self.store_elements(scalar, &all, to, place, aligned(target, at, scalar));
+            at += bytes * count as u64;
+        }
+        Ok(())
     }
 
     /// Emits a uniform loop over the numbers below `count`.

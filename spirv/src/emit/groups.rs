@@ -632,8 +632,8 @@ impl Emit<'_, '_, '_> {
         let access = self.access(class, of, &[])?;
         let addr = self.block(pointer, &access)?;
         // Alignment that cl_intel_subgroups requires for reads.
-        let mem = access
-            .mem
+        let mem = self
+            .with_cache_policy(pointer, Opcode::Bload, access.mem)
             .aligned(access.mem.alignment(scalar.bytes()).max(4));
         let row = self.lanes(scalar, self.simd);
         let whole = self.lanes(scalar, self.simd * count);
@@ -663,8 +663,8 @@ impl Emit<'_, '_, '_> {
             return Ok(Leaves::new());
         };
         // Alignment that cl_intel_subgroups requires for writes.
-        let mem = access
-            .mem
+        let mem = self
+            .with_cache_policy(pointer, Opcode::Bstore, access.mem)
             .aligned(access.mem.alignment(scalar.bytes()).max(16));
         let all = self.join(scalar, &rows, self.simd);
         self.b.ins().bstore_to(mem, all, addr, 0);

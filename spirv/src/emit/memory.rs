@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::module::Def;
 use crate::module::types::{MAX_LEAVES, MatrixLayout, Ty, Type};
 use crate::read::Id;
-use gantry_codegen::ir::{IntCC, MemFlags, Region, Scalar, Space, Value};
+use gantry_codegen::ir::{IntCC, MemFlags, Opcode, Region, Scalar, Space, Value};
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
@@ -34,10 +34,7 @@ pub(super) fn is_supported(op: Op) -> bool {
 }
 
 /// Maximum number of elements of a lane in one message.
-const MAX_ELEMENTS: usize = 4;
-/// Maximum bytes of a copy.
-pub(super) const MAX_COPY: u64 = 4096;
-
+pub(super) const MAX_ELEMENTS: usize = 4;
 /// Runs of consecutive scalars: type, byte offset of the first, number.
 type ScalarRuns = SmallVec<[(Scalar, u64, usize); 4]>;
 
@@ -189,7 +186,8 @@ impl Emit<'_, '_, '_> {
             return self.load_resource(id, pointer);
         }
         let access = self.access(class, ty, words)?;
-        let (address, access) = self.reach(pointer, class, access)?;
+        let (address, mut access) = self.reach(pointer, class, access)?;
+        access.mem = self.with_cache_policy(pointer, Opcode::Load, access.mem);
         let out = self.load_leaves(ty, address, access);
         self.guard = None;
         out
@@ -304,7 +302,8 @@ impl Emit<'_, '_, '_> {
         let words = self.body.operands(inst).get(2..).unwrap_or(&[]);
         let access = self.access(class, of, words)?;
         let leaves = self.get(value)?;
-        let (address, access) = self.reach(pointer, class, access)?;
+        let (address, mut access) = self.reach(pointer, class, access)?;
+        access.mem = self.with_cache_policy(pointer, Opcode::Store, access.mem);
         let done = self.store_leaves(of, &leaves, address, access);
         self.guard = None;
         done.map(|()| Leaves::new())
@@ -525,41 +524,16 @@ impl Emit<'_, '_, '_> {
         } else {
             (self.m.types.size(to_ty), 2)
         };
-        if size > MAX_COPY {
-            return Err(Error::limit(format!(
-                "a copy of {size} bytes: {MAX_COPY} are the most"
-            )));
-        }
         let words = self.body.operands(inst).get(skip..).unwrap_or(&[]);
         let mut target = self.access(to_class, to_ty, words)?;
         let mut source = self.access(from_class, from_ty, words)?;
+        target.mem = self.with_cache_policy(to, Opcode::Store, target.mem);
+        source.mem = self.with_cache_policy(from, Opcode::Load, source.mem);
         if sized && words.first().is_none_or(|m| m & 2 == 0) {
             (target.align, source.align) = (1, 1);
         }
         let (to, from) = (self.address(to, &target)?, self.address(from, &source)?);
-        let unit = target.align.min(source.align).min(4);
-        let mut at = 0;
-        while at < size {
-            let scalar = match (size - at).min(unit) {
-                4.. => Scalar::I32,
-                2..4 => Scalar::I16,
-                _ => Scalar::I8,
-            };
-            let bytes = u64::from(scalar.bytes());
-            let count = ((size - at) / bytes).min(MAX_ELEMENTS as u64) as usize;
-            let mut all = Leaves::new();
-            let offset = offset(at)?;
-            self.elements(
-                scalar,
-                count,
-                from,
-                offset,
-                aligned(source, at, scalar),
-                &mut all,
-            );
-            self.store_elements(scalar, &all, to, offset, aligned(target, at, scalar));
-            at += bytes * count as u64;
-        }
+        self.copy_bytes([(to, target), (from, source)], size)?;
         Ok(Leaves::new())
     }
 }

@@ -14,6 +14,7 @@ mod bits;
 pub(crate) mod block2d_io;
 pub(crate) mod block_io;
 mod builtins;
+mod cache_controls;
 mod calls;
 mod composites;
 mod control;

@@ -21,8 +21,8 @@ pub(crate) struct Args {
     /// IR (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`); `-` is standard input, recognized by its
     /// contents
     file: PathBuf,
-    /// More SPIR-V modules, which are linked with the first one by the names that they import and
-    /// export
+    /// More modules of SPIR-V or of IR, as the first one is, which are linked with it by the names
+    /// that they import and export
     more: Vec<PathBuf>,
     /// Only kernel of SPIR-V or WGSL to compile
     #[arg(long)]

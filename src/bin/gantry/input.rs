@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use gantry::Zebin;
-use gantry::codegen::verifier::verify_parsed;
+use gantry::codegen::verifier::{verify_module, verify_parsed};
 use gantry::codegen::{CompileOptions, Compiled, Context, GrfMode, OptLevel, compile, ir, text};
 use gantry::filetests::file::without_header;
 use gantry::isa::Platform;
@@ -136,14 +136,14 @@ pub(crate) fn spec(text: &str) -> Result<(String, spirv::SpecValue), String> {
     Ok((name.to_owned(), value))
 }
 
-/// Checks that there are no further files, which only SPIR-V may have.
+/// Checks that there are no further files, which only SPIR-V and IR may have.
 ///
 /// # Errors
 /// There are further files.
 pub(crate) fn only_one(more: &[PathBuf]) -> Result<(), Failure> {
     match more.first() {
         Some(other) => Err(Failure::usage(format!(
-            "{}: only SPIR-V is linked",
+            "{}: only SPIR-V and IR are linked",
             other.display()
         ))),
         None => Ok(()),
@@ -264,21 +264,44 @@ pub(crate) fn module(
         }
         Language::Gir | Language::Asm => {}
     }
-    only_one(more)?;
-    let source = read_text(path)?;
-    let module = text::parse(&without_header(&source))
-        .and_then(|mut p| {
-            verify_parsed(&p)?;
-            if let Some(name) = &options.source_name {
-                p.locate(name);
-            }
-            Ok(p.module)
-        })
-        .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))?;
+    let module = parsed(path, options.source_name.clone())?;
     if module.functions.is_empty() {
         return Err(no_kernel(path));
     }
-    Ok(module)
+    let has_imports = |m: &ir::Module| {
+        let mut all = m.functions.values();
+        all.any(|f| f.linkage == ir::Linkage::Import)
+    };
+    if more.is_empty() && !has_imports(&module) {
+        return Ok(module);
+    }
+    let mut modules = vec![module];
+    for other in more {
+        if language(other)? != Language::Gir {
+            let what = "IR is linked with IR alone";
+            return Err(Failure::usage(format!("{}: {what}", other.display())));
+        }
+        let name = options.source_name.as_ref();
+        modules.push(parsed(other, name.map(|_| other.display().to_string()))?);
+    }
+    let all: Vec<&ir::Module> = modules.iter().collect();
+    let linked = ir::Module::link(&all).map_err(|e| Failure::file(path, e))?;
+    verify_module(&linked).map_err(|e| Failure::file(path, e))?;
+    Ok(linked)
+}
+
+/// Returns the verified IR of a `.gir` file. With a name, instructions have locations of its lines.
+fn parsed(path: &Path, name: Option<String>) -> Result<ir::Module, Failure> {
+    let source = read_text(path)?;
+    text::parse(&without_header(&source))
+        .and_then(|mut p| {
+            verify_parsed(&p)?;
+            if let Some(name) = name {
+                p.locate(&name);
+            }
+            Ok(p.module)
+        })
+        .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))
 }
 
 /// Describes a file that is compiled already, or that another command takes.

@@ -36,6 +36,8 @@ impl<'a> FunctionWriter<'a> {
         let Function {
             name: _,
             kind: _,
+            // Imports do not compile, and to be public changes no code.
+            linkage: _,
             sig: _,
             dfg: _,
             layout: _,

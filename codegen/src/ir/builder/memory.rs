@@ -375,6 +375,7 @@ impl Ins<'_, '_> {
             payload,
             second: second.into(),
             mask: mask.into(),
+            old: None.into(),
         });
     }
 
@@ -396,6 +397,32 @@ impl Ins<'_, '_> {
             payload,
             second: second.into(),
             mask: mask.into(),
+            old: None.into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `send_reply` over an old value, which keeps what the response does not write; see
+    /// [`Ins::send`].
+    #[track_caller]
+    pub fn send_reply_over(
+        self,
+        old: Value,
+        exec: u8,
+        descs: [u32; 2],
+        payload: Value,
+        second: Option<Value>,
+        mask: Option<Value>,
+    ) -> Value {
+        let ty = self.b.ty(old);
+        let data = InstData::Send {
+            opcode: Opcode::SendReply,
+            exec,
+            descs,
+            payload,
+            second: second.into(),
+            mask: mask.into(),
+            old: old.into(),
         };
         self.one(data, Some(ty))
     }

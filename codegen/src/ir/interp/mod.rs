@@ -365,12 +365,19 @@ fn run_group(
         if states.contains(&None) {
             continue;
         }
-        let are = |state| states.iter().filter(|s| **s == Some(state)).count();
-        let (waiting, ended) = (are(ThreadState::Barrier), are(ThreadState::Ended));
+        let ended = Some(ThreadState::Ended);
+        let ended = states.iter().filter(|s| **s == ended).count();
         if ended == threads.len() {
             return Ok(());
         }
-        if waiting != threads.len() {
+        // Threads go on at an arrival that all have made.
+        let all = threads.iter().map(Thread::arrivals).min().unwrap_or(0);
+        for (state, t) in states.iter_mut().zip(&threads) {
+            if *state == Some(ThreadState::Barrier) && t.arrivals() <= all {
+                *state = None;
+            }
+        }
+        if !states.contains(&None) {
             return Err(InterpError::Barrier {
                 function: module.functions[kernel].name.clone(),
                 group: group.id,
@@ -378,7 +385,6 @@ fn run_group(
                 ended,
             });
         }
-        states.fill(None);
     }
 }
 

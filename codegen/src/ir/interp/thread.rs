@@ -48,6 +48,10 @@ pub(super) struct Thread<'a> {
     scratch: Vec<u8>,
     /// Number of reads of the clock so far.
     clock: u64,
+    /// Number of arrivals at the barrier of the work-group so far.
+    arrivals: u64,
+    /// True if it has not yet waited for the last one.
+    arrived: bool,
 }
 
 /// Continuation after an instruction.
@@ -86,10 +90,17 @@ impl<'a> Thread<'a> {
                 _ => Vec::new(),
             },
             clock: 0,
+            arrivals: 0,
+            arrived: false,
         };
         t.enter(func, args.iter().map(|a| a.0.clone()).collect())
             .map_err(InterpError::Launch)?;
         Ok(t)
+    }
+
+    /// Returns the number of arrivals at the barrier of the work-group so far.
+    pub(super) const fn arrivals(&self) -> u64 {
+        self.arrivals
     }
 
     /// Returns the results of the outermost function.
@@ -220,6 +231,10 @@ impl<'a> Thread<'a> {
             InstData::Return { args, .. } => {
                 let args = args.as_slice(&dfg.pool).iter();
                 let results: Vec<Lanes> = args.map(|&v| frame.values[v].clone()).collect();
+                if self.frames.len() == 1 && self.arrived {
+                    let what = "the thread ends at a barrier that it has not waited for";
+                    return Err(what.to_owned());
+                }
                 self.frames.pop();
                 let Some(caller) = self.frames.last_mut() else {
                     self.results = results;
@@ -233,7 +248,24 @@ impl<'a> Thread<'a> {
                 return Ok(Step::Next);
             }
             InstData::Nullary { opcode } => match opcode {
-                Opcode::Barrier => return Ok(Step::Barrier),
+                Opcode::Barrier | Opcode::BarrierArrive if self.arrived => {
+                    return Err("the thread has arrived at a barrier, and not waited".to_owned());
+                }
+                Opcode::Barrier => {
+                    self.arrivals += 1;
+                    return Ok(Step::Barrier);
+                }
+                Opcode::BarrierArrive => {
+                    (self.arrivals, self.arrived) = (self.arrivals + 1, true);
+                    return Ok(Step::Next);
+                }
+                Opcode::BarrierWait if !self.arrived => {
+                    return Err("the thread has not arrived at the barrier".to_owned());
+                }
+                Opcode::BarrierWait => {
+                    self.arrived = false;
+                    return Ok(Step::Barrier);
+                }
                 Opcode::HwThreadId => vec![vec![self.number.into()]],
                 Opcode::Cycles => {
                     self.clock += 1;

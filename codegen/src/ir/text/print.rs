@@ -6,8 +6,8 @@ use crate::ir::instructions::ValueList;
 use crate::ir::opcode::Out;
 use crate::ir::{
     ArgKind, Block, BlockCall, CaseTable, Constant, Data, DataRef, DataReloc, FuncKind, FuncRef,
-    Function, Inst, InstData, MemFlags, Module, Opcode, ParamInfo, ParamRole, Region, Resource,
-    Sampler, Scalar, Space, Value,
+    Function, Inst, InstData, Linkage, MemFlags, Module, Opcode, ParamInfo, ParamRole, Region,
+    Resource, Sampler, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
@@ -177,6 +177,11 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
             f.write_str(" quotients(reciprocal)")?;
         }
     }
+    match func.linkage {
+        Linkage::Local => {}
+        Linkage::Public => f.write_str(" public")?,
+        Linkage::Import => return f.write_str(" import\n"),
+    }
     if !func.samplers.is_empty() {
         let all: Vec<String> = func.samplers.iter().map(sampler).collect();
         write!(f, " samplers({})", all.join(", "))?;
@@ -320,7 +325,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints `slm v1+16 align 8 volatile`.
+    /// Prints `surface 0 v1+16 align 8 volatile l1 uncached l3 cached`.
     fn place(&mut self, mem: &MemFlags, v: &Value, offset: &i32) {
         match mem.space {
             Space::Global => {}
@@ -341,6 +346,7 @@ impl Printer<'_> {
         if mem.constant {
             self.out.push_str(" constant");
         }
+        mem.cache.print(&mut self.out);
     }
 
     /// Prints `exec 8 ex 0xc desc 0x2106e00`.

@@ -89,6 +89,7 @@ impl Verifier<'_> {
             payload,
             second,
             mask,
+            old,
             ..
         } = *self.data(inst)
         else {
@@ -113,8 +114,20 @@ impl Verifier<'_> {
                 format!("type clash: `{opcode}` of a predicate"),
             );
         }
+        let before = 1 + usize::from(second.is_some());
         if let Some(m) = mask.expand() {
-            self.mask(inst, 1 + usize::from(second.is_some()), m, exec);
+            self.mask(inst, before, m, exec);
+        }
+        if let Some(old) = old.expand() {
+            let (have, at) = (self.ty(old), before + usize::from(mask.is_some()));
+            let what = match self.result(inst) {
+                Some(ty) if have == ty => return,
+                Some(ty) => {
+                    format!("type clash: {old} is {have}, and the response's type is {ty}")
+                }
+                None => format!("`{opcode}` has no response that keeps {old}"),
+            };
+            self.error(ErrorLocation::Operand(inst, at), what);
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::{ErrorLocation, Verifier};
 use crate::ir::{
-    AtomicOp, Inst, InstData, MAX_BARRIERS, MemFlags, Opcode, Scalar, Space, Type, Value,
+    AtomicOp, CachePolicy, Inst, InstData, LevelPolicy, MAX_BARRIERS, MemFlags, Opcode, Scalar,
+    Space, Type, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 
@@ -264,6 +265,7 @@ impl Verifier<'_> {
                 format!("an alignment of {n} bytes; {ALIGN} is the most"),
             );
         }
+        self.cache_policy(inst, opcode, mem);
         match a.mask {
             Some((_, m)) if block => {
                 self.error(
@@ -274,5 +276,23 @@ impl Verifier<'_> {
             Some((n, m)) => self.mask(inst, n, m, lanes),
             None => {}
         }
+    }
+
+    /// Checks that messages have the cache policy of an access.
+    fn cache_policy(&mut self, inst: Inst, opcode: Opcode, mem: MemFlags) {
+        if mem.cache == CachePolicy::DEFAULT {
+            return;
+        }
+        let cached = matches!(mem.space, Space::Global | Space::Surface(_));
+        let what = if !cached {
+            "global memory and surfaces alone have cache policies".to_string()
+        } else if mem.volatile && mem.cache.l1 != LevelPolicy::Uncached {
+            format!("a volatile `{opcode}` is `l1 uncached`")
+        } else if let Err(what) = mem.cache.check(opcode) {
+            what
+        } else {
+            return;
+        };
+        self.error(ErrorLocation::Inst(inst), what);
     }
 }

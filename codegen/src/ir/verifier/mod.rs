@@ -36,7 +36,8 @@ mod types;
 
 use crate::ir::text::{Parsed, SourceMap};
 use crate::ir::{
-    Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, SourceLine, Type, Value,
+    Block, ControlFlow, FuncRef, Function, Inst, InstData, Linkage, Module, Opcode, SourceLine,
+    Type, Value,
 };
 use calls::CallGraph;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -114,6 +115,8 @@ impl VerifierError {
 pub struct ModuleVerifier<'m> {
     module: &'m Module,
     calls: CallGraph<'m>,
+    /// True if the module may have imports, as before it is linked.
+    imports: bool,
 }
 
 impl<'m> ModuleVerifier<'m> {
@@ -122,6 +125,7 @@ impl<'m> ModuleVerifier<'m> {
         ModuleVerifier {
             module,
             calls: CallGraph::new(module),
+            imports: false,
         }
     }
 
@@ -146,6 +150,13 @@ impl<'m> ModuleVerifier<'m> {
         };
         v.signature();
         v.unique(&self.calls);
+        if func.linkage == Linkage::Import {
+            if !self.imports {
+                let what = "an import, which no module has that is linked with this one";
+                v.error(ErrorLocation::Function, what);
+            }
+            return v.errors;
+        }
         v.calls_end(&self.calls, name);
         v.labels();
         if v.structure() {
@@ -204,13 +215,16 @@ pub(crate) fn diagnostics(errors: Vec<VerifierError>) -> Result<(), Diagnostics>
     ))
 }
 
-/// Verifies a parsed text.
+/// Verifies a parsed text, which may import functions of other modules.
 ///
 /// # Errors
 /// Returns every violated rule, located in the text.
 pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
     let mut out = Vec::new();
-    let verifier = ModuleVerifier::new(&parsed.module);
+    let verifier = ModuleVerifier {
+        imports: true,
+        ..ModuleVerifier::new(&parsed.module)
+    };
     for (r, message) in data::errors(&parsed.module) {
         let span = parsed.data.get(r.index()).copied().unwrap_or_default();
         out.push(Diagnostic::new(span, message));
@@ -230,7 +244,7 @@ pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
     }
 }
 
-/// Verifies every function of a module, and that names are unique.
+/// Verifies every function of a module, that names are unique, and that there are no imports.
 ///
 /// # Errors
 /// Returns every violated rule, as [`verify`] does.

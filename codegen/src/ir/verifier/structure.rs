@@ -2,7 +2,7 @@
 
 use super::{ErrorLocation, Verifier};
 use crate::ir::opcode::Info;
-use crate::ir::{ArgKind, FuncKind, Inst, InstData, MAX_SCRATCH, Scalar, Type, ValueDef};
+use crate::ir::{ArgKind, FuncKind, Inst, InstData, Linkage, MAX_SCRATCH, Scalar, Type, ValueDef};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use gantry_zebin::names::EXTERNAL_FUNCTIONS;
@@ -59,6 +59,13 @@ impl Verifier<'_> {
             if !func.sig.results.is_empty() {
                 self.error(ErrorLocation::Function, "a kernel has no results");
             }
+        }
+        if kernel && func.linkage != Linkage::Local {
+            let what = "only a subroutine has a linkage";
+            self.error(ErrorLocation::Function, what);
+        }
+        if func.linkage == Linkage::Import && !func.layout.blocks().is_empty() {
+            self.error(ErrorLocation::Function, "an import with blocks");
         }
         if kernel && func.name == EXTERNAL_FUNCTIONS {
             self.error(

@@ -10,7 +10,7 @@ use crate::ir::{
     Scalar, Scope, Value,
 };
 use crate::mir::bale::{BaleSrc, Operation, View};
-use crate::mir::logical::Dir;
+use crate::mir::logical::{BarrierPart, Dir};
 use crate::mir::{MInst, VirtReg};
 use gantry_isa_gen::sem::Round;
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Subfn, Type as GenType};
@@ -753,8 +753,8 @@ impl Context for Lower<'_> {
         self.lower_block(Dir::Write, mem, v, addr, offset);
     }
 
-    fn thread_barrier(&mut self, _: Inst) -> Unit {
-        self.lower_barrier();
+    fn thread_barrier(&mut self, _: Inst, part: &BarrierPart) -> Unit {
+        self.lower_barrier(*part);
     }
 
     fn whole(&mut self, inst: Inst) -> Unit {

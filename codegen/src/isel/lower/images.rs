@@ -131,12 +131,14 @@ impl Lower<'_> {
             payload,
             second,
             mask,
+            old,
             ..
         } = *self.func.dfg.data(inst)
         else {
             return;
         };
         let reply = self.func.dfg.first_result(inst);
+        let keeps = reply.is_some_and(|v| self.copy_old_lanes(v, old));
         let mut reg = |v: Option<Value>| v.map(|v| (self.reg(v), self.ty(v).bytes()));
         let (payload, second) = (reg(Some(payload)), reg(second.expand()));
         let reply = reg(reply);
@@ -150,6 +152,7 @@ impl Lower<'_> {
             second,
             reply,
             mask: mask.expand().map(|m| self.mask(inst, m)),
+            keeps,
         };
         self.send(Logical::Raw(raw));
     }

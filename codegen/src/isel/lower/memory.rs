@@ -4,7 +4,7 @@ use super::{Lower, gen_signed};
 use crate::ir::{
     DataRef, FenceSpaces, Inst, InstData, MemFlags, Opcode, Region, Space, Type, Value,
 };
-use crate::mir::logical::{Atomic, Block, Dir, Logical, Prefetch, Scattered};
+use crate::mir::logical::{Atomic, BarrierPart, Block, Dir, Logical, Prefetch, Scattered};
 use crate::mir::lowered::Lowered;
 use crate::mir::{MInst, SymbolPart, VFlag, VReg};
 use cranelift_entity::packed_option::PackedOption;
@@ -342,11 +342,12 @@ impl Lower<'_> {
         self.send(Logical::Block(access));
     }
 
-    pub(super) fn lower_barrier(&mut self) {
+    pub(super) fn lower_barrier(&mut self, part: BarrierPart) {
         let header = self.header;
         self.send(Logical::Barrier {
             header,
             named: None,
+            part,
         });
     }
 
@@ -361,6 +362,7 @@ impl Lower<'_> {
         self.send(Logical::Barrier {
             header,
             named: Some((number, threads)),
+            part: BarrierPart::Both,
         });
     }
 

@@ -71,6 +71,7 @@ mod generated {
         Scope, Value,
     };
     use crate::mir::bale::{BaleSrc, Operation, View};
+    use crate::mir::logical::BarrierPart;
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};
     pub(super) type Unit = ();
     pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;

@@ -1,13 +1,13 @@
 //! 2D blocks: rectangles of a surface that the payload describes, which Xe-HPC's load/store cache
 //! moves (XeHPC PRM, A2DBLOCK_PAYLOAD).
 
-use super::{MessagePart, PayloadStart, Payloads, SendLowering};
+use super::{MessagePart, PayloadStart, Payloads, SendLowering, lsc};
 use crate::ir::{Block2dShape, BlockLayout, Opcode};
 use crate::mir::bale::{BaleSrc, Operation, View};
 use crate::mir::logical::{Block2d, Dir, Lane};
 use crate::mir::lowered::at;
 use crate::mir::{VReg, VirtReg};
-use gantry_isa_gen::message::{LscCaching, LscData, LscPort, LscSurface, Message, MsgOp};
+use gantry_isa_gen::message::{LscData, LscPort, LscSurface, Message, MsgOp};
 use gantry_isa_gen::{ExecSize, Op, Type};
 
 /// Largest response length in GRFs (five bits of the descriptor).
@@ -112,7 +112,7 @@ impl SendLowering<'_> {
             transposed: s.layout == BlockLayout::Transposed,
             vnni: s.layout == BlockLayout::Packed,
             surface: LscSurface::Flat,
-            caching: LscCaching::DEFAULT,
+            caching: lsc::policy(s.cache),
         };
         let part = MessagePart::whole(ExecSize::S1);
         let platform = self.target.platform();

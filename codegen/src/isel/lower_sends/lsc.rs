@@ -3,11 +3,11 @@
 //!
 //! An access gives its port, its address size, its surface if there is one, and its cache policy.
 //! Elements of a lane follow each other row by row, as in messages of the data port. A run at one
-//! address is "transposed". (XeHPG and XeHPC PRMs, "Shared Functions - Data Port". Policies are
-//! those of Intel's compiler.)
+//! address is "transposed". (XeHPG and XeHPC PRMs, "Shared Functions - Data Port". Policies that
+//! the IR does not give are those of Intel's compiler.)
 
 use super::scattered::LaneUnit;
-use crate::ir::{AtomicOp, MemFlags, Space};
+use crate::ir::{AtomicOp, CachePolicy, LevelPolicy, MemFlags, Space};
 use crate::mir::logical::Dir;
 use gantry_isa_gen::Type;
 use gantry_isa_gen::message::{
@@ -37,12 +37,30 @@ fn access(mem: MemFlags, op: LscOp, data: LscData, vector: LscVector) -> MsgOp {
     })
 }
 
-/// Returns the cache policy of an access. Read-only memory is cached in both levels. Volatile
-/// accesses bypass the first level, which is private to a core.
+/// Returns the field of a cache policy.
+pub(super) fn policy(cache: CachePolicy) -> LscCaching {
+    let level = |policy| match policy {
+        LevelPolicy::Default => CacheOpt::Default,
+        LevelPolicy::Uncached => CacheOpt::Uncached,
+        LevelPolicy::Cached => CacheOpt::Cached,
+        LevelPolicy::WriteThrough => CacheOpt::WriteThrough,
+        LevelPolicy::WriteBack => CacheOpt::WriteBack,
+        LevelPolicy::Streaming => CacheOpt::Streaming,
+        LevelPolicy::ReadInvalidate => CacheOpt::ReadInvalidate,
+    };
+    LscCaching {
+        l1: level(cache.l1),
+        l3: level(cache.l3),
+    }
+}
+
+/// Returns the cache policy of an access: that of the IR, if it has one. Else read-only memory is
+/// cached in both levels, and volatile accesses bypass the first level, which is private to a core.
 fn caching(mem: MemFlags, op: LscOp) -> LscCaching {
     let both = |l1, l3| LscCaching { l1, l3 };
     match op {
         _ if mem.space == Space::Slm => LscCaching::DEFAULT,
+        _ if mem.cache != CachePolicy::DEFAULT => policy(mem.cache),
         LscOp::Load if mem.volatile => both(CacheOpt::Uncached, CacheOpt::Cached),
         LscOp::Load if mem.constant => both(CacheOpt::Cached, CacheOpt::Cached),
         LscOp::Store if mem.volatile => both(CacheOpt::Uncached, CacheOpt::WriteBack),
@@ -113,4 +131,32 @@ pub(super) fn atomic(op: AtomicOp, mem: MemFlags, ty: Type) -> MsgOp {
         _ => LscData::D32,
     };
     access(mem, op, data, LscVector::ONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Opcode;
+    use gantry_isa_gen::message::LscKind;
+
+    #[test]
+    fn the_ir_has_the_policies_of_messages() {
+        let kinds = [
+            (Opcode::Load, LscKind::Load),
+            (Opcode::Store, LscKind::Store),
+        ];
+        for (opcode, kind) in kinds {
+            for l1 in LevelPolicy::ALL {
+                for l3 in LevelPolicy::ALL {
+                    let cache = CachePolicy { l1, l3 };
+                    let has = policy(cache).bits(kind).is_some();
+                    assert_eq!(cache.check(opcode).is_ok(), has, "{opcode} {cache:?}");
+                }
+            }
+        }
+        // Those of atomics are some of the stores'.
+        for cache in CachePolicy::choices(Opcode::Atomic) {
+            assert!(cache.check(Opcode::Store).is_ok(), "{cache:?}");
+        }
+    }
 }

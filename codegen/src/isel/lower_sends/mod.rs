@@ -30,7 +30,7 @@ pub(crate) use sync::{end_fence, end_thread, load_payload};
 use crate::error::CodegenError;
 use crate::ir::SourceLoc;
 use crate::mir::bale::{Bale, Operation, View};
-use crate::mir::logical::Logical;
+use crate::mir::logical::{BarrierPart, Logical};
 use crate::mir::lowered::{Buffer, CodeRange, Lowered, LoweredFunction};
 use crate::mir::operand::{
     dst, flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src,
@@ -207,12 +207,23 @@ impl SendLowering<'_> {
             Logical::Block2d(b) => self.block2d(b),
             Logical::Raw(r) => self.raw(r),
             Logical::Systolic(s) => self.systolic(s),
-            Logical::Barrier { header, named } => self.barrier(*header, *named),
+            Logical::Barrier {
+                header,
+                named,
+                part,
+            } => self.barrier(*header, *named, *part),
             Logical::Atomic(a) => self.atomic(a),
             Logical::Prefetch(p) => self.prefetch(p),
             Logical::Fence { header, spaces } => {
                 let next = self.next_send(rest);
-                let before_barrier = matches!(next, Some(Logical::Barrier { named: None, .. }));
+                let before_barrier = matches!(
+                    next,
+                    Some(Logical::Barrier {
+                        named: None,
+                        part: BarrierPart::Both,
+                        ..
+                    })
+                );
                 self.fence(*header, *spaces, before_barrier);
             }
         }

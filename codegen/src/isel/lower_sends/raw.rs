@@ -51,7 +51,14 @@ impl SendLowering<'_> {
         } else {
             self.out.temp_grfs(grf.hold(bytes))
         };
-        if part.pred.is_some() {
+        if r.keeps {
+            // The message writes over the old value, in place or in a copy of whole GRFs.
+            if t != reply {
+                let old = at(reply, 0, bytes, Type::Ub).plain();
+                self.out
+                    .bale(t, bytes, Operation::new(Op::Mov, Type::Ub, &[old]));
+            }
+        } else if part.pred.is_some() {
             self.out.emit(MInst::Start { dst: t });
         }
         let p = Payloads {
@@ -59,7 +66,7 @@ impl SendLowering<'_> {
             src0,
             src1,
         };
-        self.send_bits(bits, &part, p, true);
+        self.send_bits(bits, &part, p, !r.keeps);
         if t != reply {
             let from = at(t, 0, bytes, Type::Ub).plain();
             let mov = Operation::new(Op::Mov, Type::Ub, &[from]);

@@ -3,7 +3,7 @@
 use super::{MessagePart, Payloads, SendLowering, forms, instruction};
 use crate::ir::FenceSpaces;
 use crate::mir::bale::{BaleSrc, Operation};
-use crate::mir::logical::Lane;
+use crate::mir::logical::{BarrierPart, Lane};
 use crate::mir::operand::{dst, imm, scalar, scalar_src, synchronize, thread_switch, uniform};
 use crate::mir::{MInst, VReg, VirtReg};
 use crate::target::Target;
@@ -67,7 +67,17 @@ pub(crate) fn end_fence(
 }
 
 impl SendLowering<'_> {
-    pub(super) fn barrier(&mut self, header: VReg, named: Option<(u8, Lane)>) {
+    pub(super) fn barrier(&mut self, header: VReg, named: Option<(u8, Lane)>, part: BarrierPart) {
+        if part != BarrierPart::Wait {
+            self.barrier_message(header, named);
+        }
+        if part != BarrierPart::Arrive {
+            self.barrier_wait(named.map(|n| n.0));
+        }
+    }
+
+    /// Emits the message that tells that the thread has arrived.
+    fn barrier_message(&mut self, header: VReg, named: Option<(u8, Lane)>) {
         if named.is_some() && !self.target.features().named_barriers {
             return self.fail("a named barrier where the hardware has none");
         }
@@ -111,9 +121,13 @@ impl SendLowering<'_> {
             src1: None,
         };
         self.send(MsgOp::Barrier, &MessagePart::whole(ExecSize::S1), p, false);
+    }
+
+    /// Emits the instruction that waits for the other threads.
+    fn barrier_wait(&mut self, named: Option<u8>) {
         self.out.emit_op(if self.target.features().swsb {
             let mut wait = synchronize(SyncFn::Bar, VirtReg::NULL);
-            if let Some((number, _)) = named {
+            if let Some(number) = named {
                 wait.srcs[0] = imm(number.into(), Type::Ud);
             }
             wait

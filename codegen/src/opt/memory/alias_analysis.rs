@@ -365,7 +365,9 @@ impl Effect {
             InstData::Block2d { .. } => Effect::Others(FenceSpaces::Global),
             InstData::Printf { .. } => Effect::Others(FenceSpaces::Global),
             InstData::NamedBarrier { .. } => Effect::Others(FenceSpaces::All),
-            _ if data.opcode() == Opcode::Barrier => Effect::Others(FenceSpaces::All),
+            InstData::Nullary {
+                opcode: Opcode::Barrier | Opcode::BarrierArrive | Opcode::BarrierWait,
+            } => Effect::Others(FenceSpaces::All),
             InstData::Send { .. } | InstData::Call { .. } => Effect::Any,
             _ if data.opcode().info().terminator || data.opcode().info().hint => Effect::None,
             _ if data.opcode().info().effect => Effect::Any,

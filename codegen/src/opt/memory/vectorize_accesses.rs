@@ -134,6 +134,7 @@ impl GroupMember {
             && p.mask == q.mask
             && p.lanes == q.lanes
             && p.mem.constant == q.mem.constant
+            && p.mem.cache == q.mem.cache
             && self.inactive == other.inactive;
         alike && p.same_terms(q) && p.distance(q).unsigned_abs() < LONGEST as u64
     }

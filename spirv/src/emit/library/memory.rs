@@ -3,7 +3,7 @@
 use super::{Call, Method, wrong};
 use crate::emit::{Emit, Leaves};
 use crate::error::Error;
-use gantry_codegen::ir::{Scalar, Value};
+use gantry_codegen::ir::{Opcode, Scalar, Value};
 use spirv::{FPRoundingMode, OpenclStd100Op as Std};
 
 type E<'a, 'm, 'f> = Emit<'a, 'm, 'f>;
@@ -31,6 +31,7 @@ fn place(
     call: &Call<'_>,
     first: usize,
     count: u32,
+    opcode: Opcode,
 ) -> Result<(Scalar, Value, crate::emit::Access), Error> {
     let (index, pointer) = (call.args.get(first), call.args.get(first + 1));
     let (&index, &pointer) = (index.ok_or_else(wrong)?, pointer.ok_or_else(wrong)?);
@@ -45,6 +46,7 @@ fn place(
         (_, n) => n,
     };
     let mut access = e.access(class, of, &[])?;
+    access.mem = e.with_cache_policy(pointer, opcode, access.mem);
     let (addr, index) = (e.address(pointer, &access)?, e.one(index)?);
     e.want_int(index)?;
     let index = e.resize(index, e.scalar_of(addr), true);
@@ -60,7 +62,7 @@ fn load(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let ty = call.inst.ty.expand().ok_or_else(wrong)?;
     let to = e.scalar(ty)?;
     let count = e.components(ty);
-    let (scalar, addr, access) = place(e, call, 0, count)?;
+    let (scalar, addr, access) = place(e, call, 0, count, Opcode::Load)?;
     let halves = call.which != Std::vloadn;
     if halves && (scalar != Scalar::F16 || !matches!(to, Scalar::F32 | Scalar::F64)) {
         return Err(wrong());
@@ -90,7 +92,7 @@ fn store(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let data = *call.args.first().ok_or_else(wrong)?;
     let ty = e.type_of(data)?;
     let count = e.components(ty);
-    let (scalar, addr, access) = place(e, call, 1, count)?;
+    let (scalar, addr, access) = place(e, call, 1, count, Opcode::Store)?;
     let mut values = e.get(data)?;
     if call.which != Std::vstoren {
         let mode = match call.which {

@@ -6,8 +6,8 @@ use crate::ir::opcode::Out;
 use crate::ir::text::lexer::Token;
 use crate::ir::{
     Addressing, ArgKind, BindingPlace, Block, FloatControls, FuncKind, Function, ImageAccess,
-    ImageShape, InstData, Opcode, Param, ParamInfo, ParamRole, Reflection, Resource, Sampler,
-    Scalar, Signature, SourceLoc, Type, Value,
+    ImageShape, InstData, Linkage, Opcode, Param, ParamInfo, ParamRole, Reflection, Resource,
+    Sampler, Scalar, Signature, SourceLoc, Type, Value,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Span};
@@ -110,6 +110,23 @@ impl Parser<'_> {
         } else {
             FuncKind::Subroutine
         };
+        let linkage = match self.peek() {
+            Token::Word("public") if !kernel => Linkage::Public,
+            Token::Word("import") if !kernel => Linkage::Import,
+            _ => Linkage::Local,
+        };
+        self.at += usize::from(linkage != Linkage::Local);
+        if linkage == Linkage::Import {
+            self.end_of_line()?;
+            let mut func = Function::new(name, kind, sig);
+            func.linkage = linkage;
+            func.reflection = reflection;
+            let map = SourceMap {
+                header,
+                ..SourceMap::default()
+            };
+            return Ok((func, map));
+        }
         let samplers = if kernel && self.eat_word("samplers") {
             self.samplers()?
         } else {
@@ -127,6 +144,7 @@ impl Parser<'_> {
             lines: Vec::new(),
             labelled: Vec::new(),
         };
+        body.func.linkage = linkage;
         body.func.samplers = samplers;
         body.func.reflection = reflection;
         self.make_entities(&mut body)?;

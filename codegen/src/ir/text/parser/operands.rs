@@ -9,8 +9,8 @@ use crate::ir::opcode::{Format, Info};
 use crate::ir::text::lexer::Token;
 use crate::ir::text::literal;
 use crate::ir::{
-    Block, BlockCall, CaseTable, Cases, Constant, DataRef, FuncRef, InstData, MemFlags, Opcode,
-    Region, Scalar, Space, Value,
+    Block, BlockCall, CachePolicy, CaseTable, Cases, Constant, DataRef, FuncRef, InstData,
+    MemFlags, Opcode, Region, Scalar, Space, Value,
 };
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
@@ -92,7 +92,7 @@ impl Parser<'_> {
         Ok((v, offset))
     }
 
-    /// Parses `slm v1+16 align 8 volatile`.
+    /// Parses `surface 0 v1+16 align 8 volatile l1 uncached l3 cached`.
     fn place(&mut self, body: &mut Body) -> Res<(MemFlags, Value, i32)> {
         let mut mem = MemFlags::default();
         if self.eat_word("slm") {
@@ -112,6 +112,7 @@ impl Parser<'_> {
         }
         mem.volatile = self.eat_word("volatile");
         mem.constant = self.eat_word("constant");
+        mem.cache = CachePolicy::parse(self)?;
         Ok((mem, addr, offset))
     }
 
