@@ -128,9 +128,10 @@ fn simpler(m: &Module, f: FuncRef, inst: Inst) -> Vec<InstData> {
                 if !ty.is_pred() {
                     out.push(InstData::Imm { opcode, bits: 0 });
                 }
-                // An operand of the same type.
+                // An operand of the same type. What a surface's argument holds is not defined.
                 data.for_each_arg(dfg, |arg| {
                     if dfg.ty(arg) == ty
+                        && dfg.def_inst(arg).is_some()
                         && !matches!(
                             data,
                             InstData::Unary {
@@ -188,6 +189,7 @@ fn main() -> Result<(), String> {
     let error = error.ok_or("the case does not fail")?;
     r.kind = kind(&error);
     eprintln!("{error}");
+    if std::env::var("SHOW").is_ok() { println!("{m}"); return Ok(()); }
     for _ in 0..ROUNDS {
         let before = m.to_string().len();
         for f in m.functions.keys().collect::<Vec<_>>() {

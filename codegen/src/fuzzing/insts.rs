@@ -223,7 +223,7 @@ impl Gen<'_, '_, '_> {
             // A thread that has arrived waits.
             Opcode::BarrierArrive | Opcode::BarrierWait => {
                 self.b.ins().barrier_arrive();
-                if self.rng.one_in(2) {
+                if self.rng.one_in(2) && !self.options.without.contains(&Opcode::Store) {
                     self.store(Opcode::Store);
                 }
                 self.b.ins().barrier_wait();

@@ -108,8 +108,10 @@ impl Lower<'_> {
             Wide::Other => dwords,
             Wide::Signed(_) | Wide::Unsigned(_) => true,
         };
-        // A count is read as it is.
-        let sized = narrow(a) && (shift && matches!(b, Wide::Constant(_)) || narrow(b) && !shift);
+        // A count is read as it is, and counts less than the bits of a dword.
+        let bits = self.ty(args[0]).scalar().bits().min(GenType::D.bytes() * 8);
+        let counts = |w: Wide| matches!(w, Wide::Constant(k) if (0..bits.into()).contains(&k));
+        let sized = narrow(a) && (shift && counts(b) || narrow(b) && !shift);
         // Sources of an unsigned result are unsigned. Dwords have one sign.
         let signs = match (a, b) {
             _ if !signed && !shift => a.is_unsigned() && b.is_unsigned(),
