@@ -166,9 +166,12 @@ impl Legalizer<'_> {
         self.is_in_grf(v, row)
     }
 
-    /// Returns true if the columns of rows are few and fit the nibbles of a packed immediate.
+    /// Returns true if the columns of rows are few and fit the nibbles of packed immediates, each
+    /// of which one instruction reads.
     fn rows_are_short(&self, v: &View, lanes: u32) -> bool {
-        matches!(v.w, 2 | 4) && v.w * v.hs <= 8 && lanes.is_multiple_of(v.w)
+        let last = lanes % PACKED;
+        let whole = last == 0 || last.is_power_of_two();
+        matches!(v.w, 2 | 4) && v.w * v.hs <= 8 && lanes.is_multiple_of(v.w) && whole
     }
 
     /// Returns the indices of all elements of short rows, plus a constant.

@@ -65,10 +65,12 @@ impl Legalizer<'_> {
 
     /// Returns the register of the indices of rows that are `stride` bytes apart.
     fn row_indices(&mut self, start: View, rows: u32, stride: u32) -> Option<crate::mir::VReg> {
-        let numbers = self.temp(rows * Type::Uw.bytes());
+        // One instruction reads a packed immediate.
+        let counted = rows.min(PACKED).next_power_of_two();
+        let numbers = self.temp(rows.max(counted) * Type::Uw.bytes());
         let all = View::contiguous(VirtReg::grf(numbers), rows, Type::Uw);
         let first = Operation::new(Op::Mov, Type::Uw, &[BaleSrc::Imm(NUMBERS, Type::Uv)]);
-        self.bale(&Bale::new(rows.min(PACKED), first, all, true));
+        self.bale(&Bale::new(counted, first, all, true));
         if let Some(more) = rows.checked_sub(PACKED).filter(|n| *n > 0) {
             let srcs = [all.plain(), BaleSrc::Imm(PACKED.into(), Type::Uw)];
             let to = View {
