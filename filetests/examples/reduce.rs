@@ -189,7 +189,10 @@ fn main() -> Result<(), String> {
     let error = error.ok_or("the case does not fail")?;
     r.kind = kind(&error);
     eprintln!("{error}");
-    if std::env::var("SHOW").is_ok() { println!("{m}"); return Ok(()); }
+    if std::env::var("SHOW").is_ok() {
+        println!("{m}");
+        return Ok(());
+    }
     for _ in 0..ROUNDS {
         let before = m.to_string().len();
         for f in m.functions.keys().collect::<Vec<_>>() {

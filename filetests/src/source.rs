@@ -68,8 +68,8 @@ fn parts(body: &str) -> Vec<String> {
     out
 }
 
-/// Translates a file's body to a module of a width, for its target. Several modules of IR are linked.
-/// The module verifies.
+/// Translates a file's body to a module of a width, for its target. Several modules of IR are
+/// linked. The module verifies.
 ///
 /// # Errors
 /// The body is no module. The message has the location.

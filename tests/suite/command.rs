@@ -507,11 +507,11 @@ fn values_of_constants_and_several_modules() {
     gantry(["compile", &module, "--emit", "gir"]).ok();
     let e = gantry(["compile", &module, &module]).fails();
     assert!(e.contains("a second entry point \"saxpy\""), "{e}");
-    assert!(
-        compile(&[&module])
-            .misused()
-            .contains("IR is linked with IR alone")
-    );
+    let e = compile(&[&module]).misused();
+    assert!(e.contains("only SPIR-V and IR are linked"), "{e}");
+    let ir = dir.write("k.gir", "kernel %k() simd8 {\nblock0:\n    return\n}\n");
+    let e = gantry(["compile", &ir, &module]).misused();
+    assert!(e.contains("IR is linked with IR alone"), "{e}");
 }
 
 /// Standard input is recognized by its contents, for each language.

@@ -230,8 +230,8 @@ impl Gen<'_, '_, '_> {
         self.one(InstData::Binary { opcode, args }, None)
     }
 
-    /// Generates sums, products, shifts and minima of extended numbers in long vectors, whose ranges
-    /// often fit words. The result is compared, truncated, added to others, or stored.
+    /// Generates sums, products, shifts and minima of extended numbers in long vectors. Their
+    /// ranges often fit words. The result is compared, truncated, added to others, or stored.
     pub(super) fn short_numbers(&mut self) {
         let lanes = self.rng.pick(&[17, 24, 32, 48, 64]).unwrap_or(32);
         let ty = Type::clamped(Scalar::I32, lanes);

@@ -1,8 +1,8 @@
 //! Cache policies of accesses: how each level of the caches treats the lines of an access.
 //!
 //! Messages of the load/store cache of Xe-HPG and Xe-HPC have a policy. Messages of the data port
-//! have none: there the memory object (MOCS) decides, and a policy of the IR has no effect. A policy
-//! never changes what an access loads or stores.
+//! have none: there the memory object (MOCS) decides, and a policy of the IR has no effect. A
+//! policy never changes what an access loads or stores.
 
 use super::immediate::keyword;
 use super::opcode::Opcode;

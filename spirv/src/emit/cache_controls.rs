@@ -52,8 +52,8 @@ impl Emit<'_, '_, '_> {
         cache.completed(opcode)
     }
 
-    /// Returns the flags of an access through a pointer with its cache policy. Volatile accesses and
-    /// atomics bypass the first level.
+    /// Returns the flags of an access through a pointer with its cache policy. Volatile accesses
+    /// and atomics bypass the first level.
     pub(in crate::emit) fn with_cache_policy(
         &self,
         pointer: Id,
