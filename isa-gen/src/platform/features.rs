@@ -127,6 +127,9 @@ pub struct Features {
     /// True if a forward `goto` takes the channels whose predicate is true; false if those where it
     /// is false (`gotoJumpOnTrue` of Intel's compiler).
     pub goto_on_true: bool,
+    /// True if the distance that `jmpi` reads from a register counts from the end of the
+    /// instruction; false if from its start (`translateVISACFSwitchInst` of Intel's compiler).
+    pub jmpi_from_end: bool,
     /// True if there is the option `{NoPreempt}`.
     pub no_preempt: bool,
     /// True if the extended descriptor in a register may be a surface offset (`{ExBSO}`). The
@@ -263,6 +266,7 @@ const GEN7P5: Features = Features {
     grf_banks: true,
     address_words: 8,
     goto_on_true: false,
+    jmpi_from_end: true,
     no_preempt: false,
     ex_bso: false,
     src1_len: false,
@@ -377,6 +381,7 @@ const XE_LP: Features = Features {
     src1_acc: true,
     mul_mixed_mods: false,
     swsb_pipes: &[Pipe::All],
+    jmpi_from_end: false,
     ..GEN11
 };
 

@@ -484,10 +484,14 @@ impl Program {
             }
             Op::Jmpi => match inst.srcs[0] {
                 Src::Target(_) => MicroOpKind::Jmpi(jump),
-                // A register holds the distance from the next instruction.
+                // A register holds the distance from the next instruction, or from this one.
                 _ => MicroOpKind::Jmpi(Jump {
                     jip: NO_OP,
-                    uip: next,
+                    uip: if self.platform.features().jmpi_from_end {
+                        next
+                    } else {
+                        self.at(i64::from(ip))
+                    },
                 }),
             },
             Op::If => MicroOpKind::If(jump),

@@ -474,7 +474,7 @@ impl Thread {
                     return Ok(());
                 }
                 if uip != NO_OP {
-                    // The distance is in a register, from the next instruction.
+                    // The distance is in a register, from an instruction.
                     let from = program.ops.get(uip as usize).map_or(0, |o| o.ip);
                     let distance = self.scalar_source(op) as i32;
                     return self.jump(op, program.at(i64::from(from) + i64::from(distance)));

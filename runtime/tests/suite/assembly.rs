@@ -515,6 +515,19 @@ fn control_flow() {
          over:\n",
     );
     assert_eq!(out, [11, 11, 11, 11, 11, 111, 111, 111]);
+    // The distance in a register counts from the next instruction.
+    let out = result(
+        "(W) mov (8|M0) r10.0<1>:d 1:w\n\
+         (W) mov (1|M0) r11.0<1>:d 16:w\n\
+         (W) jmpi r11.0\n\
+         (W) jmpi first\n\
+         (W) jmpi second\n\
+         first:\n\
+         (W) add (8|M0) r10.0<1>:d r10.0<8;8,1>:d 10:w\n\
+         second:\n\
+         (W) add (8|M0) r10.0<1>:d r10.0<8;8,1>:d 100:w\n",
+    );
+    assert_eq!(out, [101; 8]);
     // A branch to no instruction, and a thread without an end.
     let e = run("(W) jmpi 40000\n", true).unwrap_err().to_string();
     assert!(e.contains("leads to no instruction"), "{e}");

@@ -249,6 +249,27 @@ fn taken_branches_drain_the_pipes() {
     assert_eq!(found(p, body), []);
 }
 
+/// The distance of a `jmpi` by a register counts from its start on Xe. The table's entry is reached
+/// with empty pipes.
+#[test]
+fn a_jump_by_a_register_waits_for_it_and_drains_the_pipes() {
+    let body = |distance: u32, swsb: &str| {
+        format!(
+            "(W) mov (1|M0) r11.0<1>:d 5:d\n\
+             (W) mov (1|M0) r10.0<1>:d {distance}:d\n\
+             (W) jmpi r10.0 {swsb}\n\
+             (W) mov (1|M0) r12.0<1>:d r11.0<0;1,0>:d\n\
+             (W) jmpi L96\n\
+             (W) mov (1|M0) r12.0<1>:d r11.0<0;1,0>:d\n\
+             L96:\n"
+        )
+    };
+    let p = Platform::XeLp;
+    assert_eq!(found(p, &body(32, "{@1}")), []);
+    assert_eq!(found(p, &body(48, "{@1}")), []);
+    assert_eq!(found(p, &body(32, "")), [(0x20, RAW, "@1".to_owned())]);
+}
+
 #[test]
 fn channels_that_are_off_do_nothing() {
     let p = Platform::XeLp;

@@ -5,12 +5,14 @@
 //! its lanes. A write without a mask demands nothing of the old value there. A lane-wise operation
 //! demands of its operands what is demanded of its result, and so do block parameters. All other
 //! operations demand all lanes. A value that is used as a whole keeps its width. Others become as
-//! wide as their demanded lanes, where that saves an instruction or a GRF.
+//! wide as their demanded lanes, where that saves an instruction or a GRF. Where dead lanes are
+//! between those that are read, an operation becomes several (`gaps`).
 //!
 //! Input and output: verified IR. Limits: [`ROUNDS`] rounds over all instructions. Values of more
 //! than [`BITS`] lanes are tracked in groups of lanes. Functions without partial reads are left
 //! after one visit of each instruction.
 
+mod gaps;
 mod narrow;
 
 use crate::ir::{
@@ -91,21 +93,22 @@ struct NarrowingPlan {
     changes: u32,
 }
 
-/// Runs the pass. Returns the number of values that became narrower, plus that of writes that were
-/// removed or no longer need an old value.
+/// Runs the pass. Returns the number of values that became narrower or several, plus that of writes
+/// that were removed or no longer need an old value.
 pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
     if !has_partial_accesses(func) {
         return 0;
     }
     state.cfg.remove_unreachable(func);
     let cfg = state.cfg.get(func);
-    let Some(plan) = DemandAnalysis::find(func, ctx.target.grf(), &cfg) else {
-        return 0;
-    };
-    if plan.changes > 0 {
-        plan.apply(func, &cfg);
+    let mut changes = 0;
+    if let Some(plan) = DemandAnalysis::find(func, ctx.target.grf(), &cfg) {
+        changes = plan.changes;
+        if changes > 0 {
+            plan.apply(func, &cfg);
+        }
     }
-    plan.changes
+    changes + gaps::run(func, &cfg, ctx.target)
 }
 
 /// Returns true if parts of a value are read or written, and the value can be computed in parts.

@@ -5,7 +5,7 @@ use super::{
     subregion,
 };
 use crate::ir::instructions::ValueList;
-use crate::ir::{BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Type, Value};
+use crate::ir::{BlockInsts, ControlFlow, Function, Inst, InstData, MemFlags, Opcode, Type, Value};
 
 impl NarrowingPlan {
     /// Applies the plan to the function.
@@ -100,12 +100,7 @@ impl NarrowingPlan {
             }
             InstData::Load { mem, offset, .. } => {
                 if let Some(span) = span {
-                    *offset = offset_from_lane(*offset, ty, span).unwrap_or(*offset);
-                    let by = span.first * ty.scalar().bytes();
-                    let promised = mem.alignment(ty.scalar().bytes());
-                    if mem.align != 0 && !by.is_multiple_of(promised) {
-                        *mem = mem.aligned(1 << by.trailing_zeros());
-                    }
+                    move_load((mem, offset), ty, span);
                 }
             }
             _ => {
@@ -198,13 +193,29 @@ impl NarrowingPlan {
     }
 }
 
+/// Moves a block load of a type to some of its lanes, with the alignment that this leaves.
+pub(super) fn move_load((mem, offset): (&mut MemFlags, &mut i32), ty: Type, span: LaneSpan) {
+    *offset = offset_from_lane(*offset, ty, span).unwrap_or(*offset);
+    let by = span.first * ty.scalar().bytes();
+    let promised = mem.alignment(ty.scalar().bytes());
+    if mem.align != 0 && !by.is_multiple_of(promised) {
+        *mem = mem.aligned(1 << by.trailing_zeros());
+    }
+}
+
 fn undef(func: &mut Function, ty: Type, at: Inst, out: &mut BlockInsts) -> Value {
     let opcode = Opcode::Undef;
     append(func, InstData::Nullary { opcode }, ty, at, out)
 }
 
 /// Appends an instruction at the location of another. Returns its result.
-fn append(func: &mut Function, data: InstData, ty: Type, at: Inst, out: &mut BlockInsts) -> Value {
+pub(super) fn append(
+    func: &mut Function,
+    data: InstData,
+    ty: Type,
+    at: Inst,
+    out: &mut BlockInsts,
+) -> Value {
     let (inst, v) = func.make_like(at, data, ty);
     out.push(inst);
     v
