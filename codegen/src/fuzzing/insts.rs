@@ -118,6 +118,7 @@ impl Gen<'_, '_, '_> {
             }
             Format::Symbol => self.table(),
             Format::Image => self.image(opcode),
+            Format::ImageAtomic => self.image_atomic(),
             Format::ArgQuery => self.arg_query(opcode),
             Format::Media => self.media(opcode),
             Format::Send => self.send(opcode),
