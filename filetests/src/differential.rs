@@ -78,7 +78,12 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
         without.extend([Opcode::Fdiv, Opcode::Fpow]);
     }
     if !target.features().sampler {
-        let texels = |i: &&Info| matches!(i.format, Format::Image | Format::Media);
+        let texels = |i: &&Info| {
+            matches!(
+                i.format,
+                Format::Image | Format::ImageAtomic | Format::Media
+            )
+        };
         without.extend(Opcode::all().iter().filter(texels).map(|i| i.opcode));
     }
     let features = target.features();
@@ -188,6 +193,7 @@ pub fn module_case(
         let images = [
             ("image", &expected.image, &got.image),
             ("image of rectangles", &expected.block, &got.block),
+            ("image of atomics", &expected.counters, &got.counters),
         ];
         for (name, expected, got) in images {
             let differ = |(a, b): (&u8, &u8)| a != b;
@@ -211,11 +217,15 @@ struct FinalMemory {
     surface: Vec<u8>,
     image: Vec<u8>,
     block: Vec<u8>,
+    counters: Vec<u8>,
     printed: String,
 }
 
 /// Bytes of a random kernel's image for 2D blocks.
 const BLOCK_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE) as usize;
+
+/// Bytes of a random kernel's image for atomics.
+const COUNTER_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE * 4) as usize;
 
 /// Bytes of a random kernel's images.
 const IMAGE_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE * 16) as usize;
@@ -246,6 +256,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
     let texels = memory.add(input.iter().copied().take(IMAGE_BYTES).collect());
     let written = memory.add(vec![0; IMAGE_BYTES]);
     let block = memory.add(input.iter().copied().take(BLOCK_BYTES).collect());
+    let counters = memory.add(input.iter().copied().take(COUNTER_BYTES).collect());
     let image = |address| Image {
         shape: ImageShape::D2,
         extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
@@ -275,6 +286,10 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
             component: Component::Unorm8,
             address: block,
         })]),
+        Arg(vec![memory.add_image(Image {
+            components: 1,
+            ..image(counters)
+        })]),
     ];
     let simd = simd(m);
     let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);
@@ -292,6 +307,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
         surface: memory.bytes(z).to_vec(),
         image: memory.bytes(written).to_vec(),
         block: memory.bytes(block).to_vec(),
+        counters: memory.bytes(counters).to_vec(),
         printed: String::from_utf8_lossy(memory.printed()).into_owned(),
     })
 }
@@ -322,6 +338,10 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<Fi
         let pairs = ImageFormat::new(ChannelOrder::Rg, ChannelType::UnormInt8)?;
         let rows = ImageDesc::d2(IMAGE_SIDE / 2, IMAGE_SIDE);
         let rows = device.image_of(&block, pairs, rows)?;
+        let bytes: Vec<u8> = input.iter().copied().take(COUNTER_BYTES).collect();
+        let counters = device.buffer_from(&bytes)?;
+        let dwords = ImageFormat::new(ChannelOrder::R, ChannelType::UnsignedInt32)?;
+        let counted = device.image_of(&counters, dwords, desc)?;
         let sampler = gantry_runtime::Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest);
         let grid = gantry_runtime::Grid::new([simd, 1, 1]).group([simd, 1, 1]);
         let mut printed = String::new();
@@ -339,12 +359,14 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<Fi
             .arg(&images[1])
             .arg(sampler)
             .arg(&rows)
+            .arg(&counted)
             .run()?;
         Ok(FinalMemory {
             output: y.read()?,
             surface: z.read()?,
             image: written.read()?,
             block: block.read()?,
+            counters: counters.read()?,
             printed,
         })
     };

@@ -226,6 +226,7 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
     b.image_param(ImageShape::D2, ImageAccess::Write);
     b.sampler_param();
     b.image_param(ImageShape::Block, ImageAccess::ReadWrite);
+    b.image_param(ImageShape::D2, ImageAccess::ReadWrite);
     if rng.one_in(4) {
         // A buffer whose address is compared cannot become a surface.
         pool.push(b.ins().icmp(IntCC::NotEqual, input, output));

@@ -2,7 +2,7 @@
 
 use super::IMAGE_SIDE;
 use super::generate::Gen;
-use crate::ir::{ImageFact, ImagePlace, Opcode, SamplerFact, Scalar, Type, Value};
+use crate::ir::{AtomicOp, ImageFact, ImagePlace, Opcode, SamplerFact, Scalar, Type, Value};
 
 impl Gen<'_, '_, '_> {
     /// Returns a lane count of an access, up to that of a predicate.
@@ -97,6 +97,27 @@ impl Gen<'_, '_, '_> {
                 };
                 self.b.ins().image_store_level(v, 1, &at, lod, mask);
             }
+        }
+    }
+
+    /// Generates an atomic on texels of the fourth image, some of them the same and some outside.
+    pub(super) fn image_atomic(&mut self) {
+        if !self.memory {
+            return;
+        }
+        let integers: Vec<AtomicOp> = AtomicOp::ALL
+            .into_iter()
+            .filter(|op| !op.is_float())
+            .collect();
+        let op = self.rng.pick(&integers).unwrap_or(AtomicOp::Add);
+        let lanes = self.texel_lanes();
+        let ty = Type::clamped(Scalar::I32, lanes);
+        let at = [(); 2].map(|()| self.whole_coordinate(lanes));
+        let operands: Vec<Value> = (0..op.operands()).map(|_| self.value(ty)).collect();
+        let masked = self.texel_mask(lanes, ty);
+        let v = self.b.ins().image_atomic(op, 3, &at, &operands, masked);
+        if self.rng.one_in(2) {
+            self.pool.push(v);
         }
     }
 

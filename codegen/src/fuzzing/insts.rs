@@ -66,6 +66,7 @@ impl Gen<'_, '_, '_> {
                 let args = [self.value(of), self.value(by)];
                 self.push(InstData::Binary { opcode, args }, None);
             }
+            Format::Binary if opcode == Opcode::FdemoteStochastic => self.stochastic(opcode),
             Format::Binary => {
                 let ty = self.operand_type(opcode);
                 let mut args = [self.value(ty), self.value(ty)];
@@ -118,6 +119,7 @@ impl Gen<'_, '_, '_> {
             }
             Format::Symbol => self.table(),
             Format::Image => self.image(opcode),
+            Format::ImageAtomic => self.image_atomic(),
             Format::ArgQuery => self.arg_query(opcode),
             Format::Media => self.media(opcode),
             Format::Send => self.send(opcode),
@@ -233,14 +235,15 @@ impl Gen<'_, '_, '_> {
     }
 
     fn unary(&mut self, opcode: Opcode) {
-        if opcode == Opcode::FdemoteBf16Rte {
-            // Converts a whole number, since the bits of NaNs differ between machines.
-            let lanes = self.lanes();
-            let number = self.value(Type::clamped(Scalar::I32, lanes));
-            let single = self.b.ty(number).with_scalar(Scalar::F32);
-            let Some(single) = single else { return };
-            let arg = self.b.ins().fcvt_from_sint(single, number);
-            let to = Type::clamped(Scalar::I16, single.lanes());
+        let small = match opcode {
+            Opcode::FdemoteBf16Rte => Some((Scalar::F32, Scalar::I16)),
+            Opcode::FdemoteTf32Rte => Some((Scalar::F32, Scalar::I32)),
+            Opcode::FdemoteBf8Rte => Some((Scalar::F16, Scalar::I8)),
+            _ => None,
+        };
+        if let Some((from, to)) = small {
+            let arg = self.whole_float(from);
+            let to = Type::clamped(to, self.b.ty(arg).lanes());
             self.push(InstData::Unary { opcode, arg }, Some(to));
             return;
         }
@@ -257,6 +260,30 @@ impl Gen<'_, '_, '_> {
         }
         let arg = self.value(from);
         self.push(InstData::Unary { opcode, arg }, to);
+    }
+
+    /// Returns a float that is a whole number or infinite, since the bits of NaNs differ between
+    /// machines.
+    fn whole_float(&mut self, scalar: Scalar) -> Value {
+        let lanes = self.lanes();
+        let number = self.value(Type::clamped(Scalar::I32, lanes));
+        let ty = Type::clamped(scalar, self.b.ty(number).lanes());
+        self.b.ins().fcvt_from_sint(ty, number)
+    }
+
+    /// Rounds a float by random bits.
+    fn stochastic(&mut self, opcode: Opcode) {
+        let (from, bits, to) = match self.rng.below(2) {
+            0 => (Scalar::F32, Scalar::I32, Scalar::F16),
+            _ => (Scalar::F16, Scalar::I16, Scalar::I8),
+        };
+        let v = self.whole_float(from);
+        let ty = self.b.ty(v);
+        let random = self.value(Type::clamped(bits, ty.lanes()));
+        let random = self.b.ins().bitcast(ty, random);
+        let to = Type::clamped(to, ty.lanes());
+        let args = [v, random];
+        self.push(InstData::Binary { opcode, args }, Some(to));
     }
 
     /// Returns operand and result types of a conversion.
@@ -283,6 +310,7 @@ impl Gen<'_, '_, '_> {
             | Opcode::UstruncSat
             | Opcode::UutruncSat => two(&ints).map(|(a, b)| (b, a)),
             Opcode::Fpromote => two(floats),
+            Opcode::FpromoteBf8 => Some((ty(Scalar::I8), ty(Scalar::F16))),
             op if op.name().starts_with("fdemote") => two(floats).map(|(a, b)| (b, a)),
             op if op.name().starts_with("fcvt_from_") => Some((from, ty(self.float()))),
             op if op.name().starts_with("fcvt_to_") => Some((from, ty(self.int()))),

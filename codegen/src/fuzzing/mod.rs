@@ -175,7 +175,8 @@ pub const SHARED_BYTES: u32 = 4096;
 /// - `i32 surface` of [`SHARED_BYTES`],
 /// - `i32 image2d read` and `i32 image2d write` of [`IMAGE_SIDE`],
 /// - `i32 sampler`: nearest, clamped to the edge,
-/// - `i32 image2d_block readwrite` of [`IMAGE_SIDE`] rows of as many bytes, two a texel.
+/// - `i32 image2d_block readwrite` of [`IMAGE_SIDE`] rows of as many bytes, two a texel,
+/// - `i32 image2d readwrite` of [`IMAGE_SIDE`], whose texels are one unsigned 32-bit integer.
 ///
 /// Arguments often have names and bindings. With [`Options::runnable`] all are still given by
 /// number.

@@ -326,7 +326,7 @@ impl Function {
                 Opcode::Sample => sampler(at.sampler),
                 _ => None,
             }),
-            InstData::Media { image: n, .. } => image(n),
+            InstData::Media { image: n, .. } | InstData::ImageAtomic { image: n, .. } => image(n),
             InstData::ArgQuery { fact, of, .. } => match fact {
                 ArgFact::Image(_) => image(of),
                 ArgFact::Sampler(_) => few("sampler", of, given()),

@@ -23,6 +23,7 @@ mod jump_table;
 mod lanes;
 mod predicates;
 mod printf;
+mod small_floats;
 mod switch;
 mod wide;
 
@@ -253,6 +254,9 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
     }
     if opcode == Opcode::FdemoteBf16Rte && !f.bfloat {
         return Some(Rule::masked(floats::to_bfloat));
+    }
+    if let Some(rule) = small_floats::rule(opcode, target) {
+        return Some(rule);
     }
     if let Some(rule) = lanes::rule(opcode) {
         return Some(rule);

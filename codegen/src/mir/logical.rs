@@ -167,11 +167,11 @@ impl fmt::Display for Logical {
                 }
                 let keeps = if t.keeps { "" } else { "!" };
                 let (name, surface, lanes) = (t.op.name(), t.surface, t.lanes);
-                write!(
-                    f,
-                    "{name} surface {surface} ({lanes}) {}{keeps}:{} [",
-                    t.texels, t.ty
-                )?;
+                write!(f, "{name} surface {surface} ({lanes})")?;
+                match t.texels {
+                    Some(r) => write!(f, " {r}{keeps}:{} [", t.ty)?,
+                    None => write!(f, ":{} [", t.ty)?,
+                }
                 for (n, c) in t.coords.iter().flatten().enumerate() {
                     let comma = if n > 0 { " " } else { "" };
                     write!(f, "{comma}{c}")?;
@@ -181,6 +181,10 @@ impl fmt::Display for Logical {
                     ImageOp::Sample { sampler, lod } => {
                         write!(f, " sampler {sampler}")?;
                         lod.map_or(Ok(()), |l| write!(f, " lod {l}"))
+                    }
+                    ImageOp::Atomic { op, data } => {
+                        write!(f, " {}", op.name())?;
+                        data.iter().flatten().try_for_each(|d| write!(f, " {d}"))
                     }
                     _ => Ok(()),
                 }
@@ -350,6 +354,13 @@ pub enum ImageOp {
         /// Level of detail per lane. `None` is level 0.
         lod: Option<VReg>,
     },
+    /// Atomic on texels of one integer, by the data port.
+    Atomic {
+        /// Operation.
+        op: AtomicOp,
+        /// Operands, as many as the operation has.
+        data: [Option<VReg>; 2],
+    },
     /// Sample with filtering.
     Sample {
         /// Number of the sampler.
@@ -377,7 +388,8 @@ pub struct Texels {
     /// Lanes that take part.
     pub mask: Option<VFlag>,
     /// Texels: the first components of all lanes from the start of the register, then the second.
-    pub texels: VReg,
+    /// `None` for an atomic whose old texels nothing reads.
+    pub texels: Option<VReg>,
     /// True if a read keeps the old value in lanes that take no part. Otherwise the read starts the
     /// live range of `texels`.
     pub keeps: bool,

@@ -139,6 +139,11 @@ fn runnable_ones_run() {
             ..image
         };
         let block = Arg(vec![memory.add_image(block)]);
+        let counters = Image {
+            components: 1,
+            ..image
+        };
+        let counters = Arg(vec![memory.add_image(counters)]);
         let image = Arg(vec![memory.add_image(image)]);
         let sampler = Arg(vec![memory.add_sampler(Sampler {
             addressing: Addressing::Edge,
@@ -155,6 +160,7 @@ fn runnable_ones_run() {
             image,
             sampler,
             block,
+            counters,
         ];
         let simd = simd(&m);
         let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);

@@ -1,6 +1,6 @@
 //! Rows of constants, launch values, conversions and regions.
 
-use super::format::Format::{Imm, ImmVec, Launch, Nullary, RdRegion, Unary, WrRegion};
+use super::format::Format::{Binary, Imm, ImmVec, Launch, Nullary, RdRegion, Unary, WrRegion};
 use super::row::Class::{Any, Data, Float, Int, None as NoClass};
 use super::row::Out::{Ctrl, Same};
 use super::row::{Row, op};
@@ -51,6 +51,10 @@ pub(super) fn rows() -> Vec<Row> {
         op("fdemote_rtp", Unary, Float, Ctrl, "To a narrower float, rounded up."),
         op("fdemote_rtn", Unary, Float, Ctrl, "To a narrower float, rounded down."),
         op("fdemote_bf16_rte", Unary, Float, Ctrl, "Bits of a single-precision float converted to bfloat16, rounded to nearest even: `fdemote_bf16_rte.i16x8 v1`. A NaN stays a NaN, and becomes quiet."),
+        op("fdemote_tf32_rte", Unary, Float, Ctrl, "Bits of a single-precision float rounded to TF32, to nearest even, in the upper 19 bits of a dword: `fdemote_tf32_rte.i32x8 v1`. A NaN becomes the quiet NaN of its sign."),
+        op("fdemote_bf8_rte", Unary, Float, Ctrl, "Bits of a half-precision float converted to bfloat8 (5 bits of exponent, 2 of fraction), rounded to nearest even: `fdemote_bf8_rte.i8x8 v1`. A NaN becomes the quiet NaN of its sign."),
+        op("fpromote_bf8", Unary, Int, Ctrl, "Bits of bfloat8 to a half-precision float: `fpromote_bf8.f16x8 v1`. A NaN becomes the quiet NaN of its sign."),
+        op("fdemote_stochastic", Binary, Float, Ctrl, "Singles to halves, or halves to bits of bfloat8 (`i8`), rounded at random: the lowest 13 or 8 bits of the second operand are added to those of the first, and what is below the last place is dropped. Denormals are kept. `fdemote_stochastic.f16x8 v1, v2`."),
         op("bitcast", Unary, Data, Ctrl, "Same bytes as another type of the same size."),
         op("rdregion", RdRegion, Data, Ctrl, "Lanes of a region of a vector: `rdregion.f32x8 v1, <16;8,1>, 32`."),
         op("wrregion", WrRegion, Data, Same, "Vector with a region replaced: `wrregion v1, <8;8,1>, 32, v3, mask v4`."),

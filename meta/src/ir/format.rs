@@ -102,6 +102,12 @@ formats! {
         at: ImagePlace, coords: [Option<Value>; 4], lod: Option<Value>, data: Option<Value>,
         mask: Option<Value>, old: Option<Value>
     } = "image {at.image: a number of an argument} ({coords})[ lod {lod}][, mask {mask}, {old}]";
+    /// `image_atomic`: operation, coordinates, and as many operands as the operation needs. With a
+    /// mask, disabled lanes take the value of `old`.
+    ImageAtomic [whole by_hand] {
+        op: AtomicOp, image: u8, coords: [Option<Value>; 4], data: [Option<Value>; 2],
+        mask: Option<Value>, old: Option<Value>
+    } = "{op: an atomic operation} image {image: a number of an argument} ({coords}){data * op}[, mask {mask}, {old}]";
     /// `image_query` and `sampler_query`: property, and index of the image or sampler argument.
     ArgQuery [pure whole by_hand] { fact: ArgFact, of: u8 }
         = "{fact: a fact} image {of: a number of an argument}";

@@ -1,8 +1,8 @@
 //! Rows of memory accesses and synchronization.
 
 use super::format::Format::{
-    ArgQuery, Atomic, Block2d, Fence, Image, Load, Media, NamedBarrier, Nullary, Prefetch, Printf,
-    Send, Store, Symbol,
+    ArgQuery, Atomic, Block2d, Fence, Image, ImageAtomic, Load, Media, NamedBarrier, Nullary,
+    Prefetch, Printf, Send, Store, Symbol,
 };
 use super::row::Class::None as NoClass;
 use super::row::Out::{Ctrl, None as NoOut};
@@ -23,6 +23,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("atomic", Atomic, NoClass, Ctrl, "Atomic operation on an element per lane, lane by lane, that returns the old value: `atomic.i32x16 add slm v1+4, v2, mask v3, v4`.").effect(),
         op("image_load", Image, NoClass, Ctrl, "A texel per lane at integer coordinates, all first components first; disabled lanes keep the old value: `image_load.f32x64 image 0 (v1, v2), mask v3, v4`."),
         op("image_store", Image, NoClass, NoOut, "A texel per lane to integer coordinates: `image_store image 1 (v1, v2), v3, mask v4`.").effect().text("image {at.image: a number of an argument} ({coords})[ lod {lod}], {data}[, mask {mask}]"),
+        op("image_atomic", ImageAtomic, NoClass, Ctrl, "Atomic operation on a texel of one 32-bit integer per lane, lane by lane, that returns the old value: `image_atomic.i32x16 add image 0 (v1, v2), v3, mask v4, v5`.").effect(),
         op("sample", Image, NoClass, Ctrl, "Texels that a sampler filters at coordinates, of level 0 or of a given level: `sample.f32x64 image 0 sampler 0 (v1, v2) lod v3, mask v4, v5`.").text("image {at.image: a number of an argument} sampler {at.sampler: a number of an argument} ({coords})[ lod {lod}][, mask {mask}, {old}]"),
         op("image_query", ArgQuery, NoClass, Ctrl, "Property of an image, `i32`, or `i64` for an address: `image_query.i32 width image 0`."),
         op("sampler_query", ArgQuery, NoClass, Ctrl, "`i32`: property of a sampler: `sampler_query.i32 normalized sampler 0`.").text("{fact: a fact} sampler {of: a number of an argument}"),

@@ -3,7 +3,7 @@
 
 use super::ins::Ins;
 use crate::ir::{
-    AtomicOp, Block2dShape, DpasShape, ImagePlace, InstData, MemFlags, Opcode, Type, Value,
+    AtomicOp, Block2dShape, DpasShape, ImagePlace, InstData, MemFlags, Opcode, Scalar, Type, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 
@@ -147,7 +147,7 @@ impl Ins<'_, '_> {
     )]
     #[track_caller]
     pub fn atomic(
-        self,
+        mut self,
         op: AtomicOp,
         mem: MemFlags,
         ty: Type,
@@ -156,11 +156,7 @@ impl Ins<'_, '_> {
         operands: &[Value],
         mask: Option<(Value, Value)>,
     ) -> Value {
-        if operands.len() != op.operands() {
-            let have = operands.len();
-            self.b
-                .error(format!("`atomic` {} with {have} operands", op.name()));
-        }
+        self.count_operands(Opcode::Atomic, op, operands);
         let mut values = operands.iter().copied();
         let data = InstData::Atomic {
             opcode: Opcode::Atomic,
@@ -264,6 +260,43 @@ impl Ins<'_, '_> {
             mask: mask.into(),
             old: None.into(),
         });
+    }
+
+    /// `image_atomic`: returns the old texels. `operands` has as many as the operation needs.
+    /// `masked` is a mask and the value of disabled lanes.
+    #[track_caller]
+    pub fn image_atomic(
+        mut self,
+        op: AtomicOp,
+        image: u8,
+        coords: &[Value],
+        operands: &[Value],
+        masked: Option<(Value, Value)>,
+    ) -> Value {
+        self.count_operands(Opcode::ImageAtomic, op, operands);
+        let lanes = coords.first().map_or(1, |&v| self.b.ty(v).lanes());
+        let coords = self.coordinates(coords);
+        let mut values = operands.iter().copied();
+        let data = InstData::ImageAtomic {
+            opcode: Opcode::ImageAtomic,
+            op,
+            image,
+            coords,
+            data: [(); 2].map(|()| values.next().into()),
+            mask: masked.map(|m| m.0).into(),
+            old: masked.map(|m| m.1).into(),
+        };
+        self.one(data, Some(Type::clamped(Scalar::I32, lanes)))
+    }
+
+    /// Records an error if an atomic operation is given too few or too many operands.
+    #[track_caller]
+    fn count_operands(&mut self, opcode: Opcode, op: AtomicOp, operands: &[Value]) {
+        if operands.len() != op.operands() {
+            let have = operands.len();
+            self.b
+                .error(format!("`{opcode}` {} with {have} operands", op.name()));
+        }
     }
 
     #[track_caller]

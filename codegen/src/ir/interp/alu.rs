@@ -173,8 +173,15 @@ pub(super) fn unary(
     if let Some(lanes) = by_host.collect() {
         return Some(lanes);
     }
-    if opcode == Opcode::FdemoteBf16Rte {
-        let alu = convert(Type::F, Type::Bf, false);
+    let small = match opcode {
+        Opcode::FdemoteBf16Rte => Some((Type::F, Type::Bf)),
+        Opcode::FdemoteTf32Rte => Some((Type::F, Type::Tf32)),
+        Opcode::FdemoteBf8Rte => Some((Type::Hf, Type::Bf8)),
+        Opcode::FpromoteBf8 => Some((Type::Bf8, Type::Hf)),
+        _ => None,
+    };
+    if let Some((from, into)) = small {
+        let alu = convert(from, into, false);
         let round = Round::Nearest;
         return results(&alu, &[x], to, &FpMode { round, ..*mode });
     }
@@ -276,6 +283,13 @@ pub(super) fn binary(
         Opcode::Smax | Opcode::Fmax => select(Cond::Ge, s),
         Opcode::Umin => select(Cond::Lt, u),
         Opcode::Umax => select(Cond::Ge, u),
+        Opcode::FdemoteStochastic => AluOp {
+            dst: match to {
+                Scalar::I8 => Type::Bf8,
+                _ => Type::Hf,
+            },
+            ..two(Op::Srnd, u)
+        },
         Opcode::Savg => two(Op::Avg, s),
         Opcode::Uavg => two(Op::Avg, u),
         Opcode::Band => two(Op::And, u),

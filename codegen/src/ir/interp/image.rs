@@ -191,6 +191,29 @@ impl Image {
         Ok(())
     }
 
+    /// Returns true if a texel is one 32-bit integer, as for atomics.
+    pub(super) fn has_counters(&self) -> bool {
+        self.components == 1 && matches!(self.component, Component::Sint32 | Component::Uint32)
+    }
+
+    /// Changes a texel of one 32-bit integer, and returns what it was. Outside of the image that is
+    /// 0, and nothing changes.
+    pub(super) fn update(
+        &self,
+        memory: &mut dyn Memory,
+        place: [i64; 4],
+        change: impl FnOnce(u32) -> u32,
+    ) -> Result<u32, MemoryError> {
+        let Some(at) = self.at(place) else {
+            return Ok(0);
+        };
+        let mut bytes = [0; 4];
+        memory.read(at, &mut bytes)?;
+        let old = u32::from_le_bytes(bytes);
+        memory.write(at, &change(old).to_le_bytes())?;
+        Ok(old)
+    }
+
     /// Samples the image at coordinates.
     pub(super) fn sample(
         &self,

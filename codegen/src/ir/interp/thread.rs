@@ -325,6 +325,7 @@ impl<'a> Thread<'a> {
                 Some(read) => vec![read],
                 None => return Ok(Step::Next),
             },
+            InstData::ImageAtomic { .. } => vec![texel_atomic(frame, inst, data, memory)?],
             InstData::Symbol { data, .. } => vec![vec![memory.data_address(data)?]],
             InstData::Store {
                 opcode,
@@ -537,6 +538,50 @@ fn texels(
         }
     }
     Ok((opcode != Opcode::ImageStore).then_some(out))
+}
+
+/// Executes `image_atomic`, and returns the old texels.
+fn texel_atomic(
+    frame: &Frame<'_>,
+    inst: Inst,
+    data: InstData,
+    memory: &mut Spaces<'_>,
+) -> Result<Lanes, String> {
+    let InstData::ImageAtomic {
+        op,
+        image,
+        coords,
+        data,
+        mask,
+        old,
+        ..
+    } = data
+    else {
+        return Err("no atomic of texels".to_owned());
+    };
+    let image = memory.image(image)?;
+    if !image.has_counters() {
+        return Err("an atomic on texels that are not one 32-bit integer".to_owned());
+    }
+    let (ty, mut out) = lanes_before(frame, inst, old.expand())?;
+    for (lane, before) in out.iter_mut().enumerate() {
+        let operand = |v: PackedOption<Value>| match v.expand() {
+            Some(v) => lane_of(&frame.values[v], lane),
+            None => Ok(0),
+        };
+        if mask.is_some() && operand(mask)? != 1 {
+            continue;
+        }
+        let mut place = [0; 4];
+        for (p, &c) in place.iter_mut().zip(&coords) {
+            *p = i64::from(operand(c)? as u32 as i32);
+        }
+        let operands = [operand(data[0])?, operand(data[1])?];
+        let update = |old: u32| change(op, ty.scalar(), old.into(), operands) as u32;
+        let texel = image.update(memory.memory, place, update);
+        *before = texel.map_err(|e| format!("lane {lane}: {e}"))?.into();
+    }
+    Ok(out)
 }
 
 /// Executes `media_load` and `media_store`, and returns the loaded value.

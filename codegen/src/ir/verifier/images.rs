@@ -2,12 +2,20 @@
 //! on sends.
 
 use super::{ErrorLocation, Verifier};
-use crate::ir::{ImageAccess, ImageShape, Inst, InstData, Opcode, Scalar, Type};
+use crate::ir::{ImageAccess, ImageShape, Inst, InstData, Opcode, Scalar, Type, Value};
 
 /// Maximum bytes of a row of a media block.
 const MEDIA_ROW: u32 = 64;
 /// Components of a texel.
 const COMPONENTS: u32 = 4;
+
+/// Returns the type of a coordinate of an opcode.
+fn coordinate_scalar(opcode: Opcode) -> Scalar {
+    match opcode {
+        Opcode::Sample => Scalar::F32,
+        _ => Scalar::I32,
+    }
+}
 
 impl Verifier<'_> {
     pub(super) fn images(&mut self, inst: Inst) {
@@ -22,6 +30,7 @@ impl Verifier<'_> {
                 }
             }
             InstData::Image { .. } => self.texels(inst),
+            InstData::ImageAtomic { .. } => self.texel_atomic(inst),
             InstData::Media { .. } => self.media(inst),
             InstData::Send { .. } => self.message(inst),
             _ => {}
@@ -131,6 +140,109 @@ impl Verifier<'_> {
         }
     }
 
+    /// Checks the image of an access and its coordinates, and returns the number of lanes.
+    fn coordinates(
+        &mut self,
+        inst: Inst,
+        image: Option<(ImageShape, ImageAccess)>,
+        given: &[Value],
+    ) -> Option<u32> {
+        let opcode = self.data(inst).opcode();
+        if let Some((shape, access)) = image {
+            let want = shape.coordinates();
+            if given.len() != want {
+                let (have, name) = (given.len(), shape.name());
+                let what = format!("{have} coordinates; an `{name}` has {want}");
+                self.error(ErrorLocation::Inst(inst), what);
+            }
+            let ok = match opcode {
+                Opcode::ImageStore => access.writes(),
+                Opcode::Sample => access == ImageAccess::Read,
+                Opcode::ImageAtomic => access.reads() && access.writes(),
+                _ => access.reads(),
+            };
+            if shape == ImageShape::Block || shape.is_msaa() && opcode != Opcode::ImageLoad {
+                let what = format!("`{opcode}` of an `{}`", shape.name());
+                self.error(ErrorLocation::Inst(inst), what);
+            }
+            if !ok {
+                let what = format!("`{opcode}` of an image for `{}`", access.name());
+                self.error(ErrorLocation::Inst(inst), what);
+            }
+        }
+        let Some(&first) = given.first() else {
+            self.error(ErrorLocation::Inst(inst), "no coordinates");
+            return None;
+        };
+        let lanes = self.ty(first).lanes();
+        let scalar = coordinate_scalar(opcode);
+        let kind = match scalar {
+            Scalar::F32 => "floats",
+            _ => "whole numbers",
+        };
+        let want = Type::new(scalar, lanes).filter(|_| lanes <= Type::FLAG_LANES);
+        for (n, &v) in given.iter().enumerate() {
+            let have = self.ty(v);
+            if Some(have) != want {
+                let most = Type::FLAG_LANES;
+                let what = format!(
+                    "type clash: coordinates of `{opcode}` are {kind} of 32 bits, equally many up to {most}, and {v} is {have}"
+                );
+                self.error(ErrorLocation::Operand(inst, n), what);
+            }
+        }
+        Some(lanes)
+    }
+
+    fn texel_atomic(&mut self, inst: Inst) {
+        let InstData::ImageAtomic {
+            opcode,
+            op,
+            image,
+            coords,
+            data,
+            mask,
+            old,
+        } = *self.data(inst)
+        else {
+            return;
+        };
+        let image = self.image_of(image);
+        let given: Vec<_> = coords.iter().filter_map(|v| v.expand()).collect();
+        let Some(lanes) = self.coordinates(inst, image, &given) else {
+            return;
+        };
+        let want = Type::clamped(Scalar::I32, lanes);
+        if op.is_float() {
+            let what = format!("`{opcode}` {}: texels of atomics are integers", op.name());
+            self.error(ErrorLocation::Inst(inst), what);
+        }
+        if let Some(ty) = self.result(inst)
+            && ty != want
+        {
+            let what = format!("type clash: the texels of `{opcode}` are {want}, not {ty}");
+            self.error(ErrorLocation::Inst(inst), what);
+        }
+        let operands: Vec<_> = data.iter().filter_map(|v| v.expand()).collect();
+        if operands.len() != op.operands() {
+            let (want, have) = (op.operands(), operands.len());
+            let what = format!("`{opcode}` {} has {want} operands, not {have}", op.name());
+            self.error(ErrorLocation::Inst(inst), what);
+        }
+        for (n, &v) in operands.iter().enumerate() {
+            let have = self.ty(v);
+            if have != want {
+                let what = format!("type clash: {v} is {have}, and the atomic's type is {want}");
+                self.error(ErrorLocation::Operand(inst, given.len() + n), what);
+            }
+        }
+        let next = given.len() + operands.len();
+        if let Some(m) = mask.expand() {
+            self.mask(inst, next, m, lanes);
+        }
+        self.lanes_off(inst, want, mask, old, next + 1);
+    }
+
     fn texels(&mut self, inst: Inst) {
         let InstData::Image {
             opcode,
@@ -146,46 +258,11 @@ impl Verifier<'_> {
         };
         let image = self.image_of(at.image);
         let given: Vec<_> = coords.iter().filter_map(|v| v.expand()).collect();
-        if let Some((shape, access)) = image {
-            let want = shape.coordinates();
-            if given.len() != want {
-                let (have, name) = (given.len(), shape.name());
-                let what = format!("{have} coordinates; an `{name}` has {want}");
-                self.error(ErrorLocation::Inst(inst), what);
-            }
-            let ok = match opcode {
-                Opcode::ImageStore => access.writes(),
-                Opcode::Sample => access == ImageAccess::Read,
-                _ => access.reads(),
-            };
-            if shape == ImageShape::Block || shape.is_msaa() && opcode != Opcode::ImageLoad {
-                let what = format!("`{opcode}` of an `{}`", shape.name());
-                self.error(ErrorLocation::Inst(inst), what);
-            }
-            if !ok {
-                let what = format!("`{opcode}` of an image for `{}`", access.name());
-                self.error(ErrorLocation::Inst(inst), what);
-            }
-        }
-        let Some(&first) = given.first() else {
-            return self.error(ErrorLocation::Inst(inst), "no coordinates");
+        let Some(lanes) = self.coordinates(inst, image, &given) else {
+            return;
         };
-        let lanes = self.ty(first).lanes();
-        let (scalar, kind) = match opcode {
-            Opcode::Sample => (Scalar::F32, "floats"),
-            _ => (Scalar::I32, "whole numbers"),
-        };
+        let scalar = coordinate_scalar(opcode);
         let want = Type::new(scalar, lanes).filter(|_| lanes <= Type::FLAG_LANES);
-        for (n, &v) in given.iter().enumerate() {
-            let have = self.ty(v);
-            if Some(have) != want {
-                let most = Type::FLAG_LANES;
-                let what = format!(
-                    "type clash: coordinates of `{opcode}` are {kind} of 32 bits, equally many up to {most}, and {v} is {have}"
-                );
-                self.error(ErrorLocation::Operand(inst, n), what);
-            }
-        }
         let texel = match opcode {
             Opcode::ImageStore => data.expand().map(|v| self.ty(v)),
             _ => self.result(inst),

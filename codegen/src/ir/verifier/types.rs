@@ -55,6 +55,9 @@ impl Verifier<'_> {
             | InstData::FloatCompare { args, .. } => {
                 self.class(inst, 0, args[0], class);
                 self.same(inst, &args, 0);
+                if opcode == Opcode::FdemoteStochastic {
+                    self.conversion(inst, opcode, args[0]);
+                }
                 if out == Out::Lanes {
                     self.compare_lanes(inst, args[0]);
                 }
@@ -254,6 +257,26 @@ impl Verifier<'_> {
             Opcode::FdemoteBf16Rte => (
                 lanes && f == Scalar::F32 && t == Scalar::I16,
                 "i16 of as many lanes, of singles",
+            ),
+            Opcode::FdemoteTf32Rte => (
+                lanes && f == Scalar::F32 && t == Scalar::I32,
+                "i32 of as many lanes, of singles",
+            ),
+            Opcode::FdemoteBf8Rte => (
+                lanes && f == Scalar::F16 && t == Scalar::I8,
+                "i8 of as many lanes, of halves",
+            ),
+            Opcode::FpromoteBf8 => (
+                lanes && f == Scalar::I8 && t == Scalar::F16,
+                "f16 of as many lanes, of bytes",
+            ),
+            Opcode::FdemoteStochastic => (
+                lanes
+                    && matches!(
+                        (f, t),
+                        (Scalar::F32, Scalar::F16) | (Scalar::F16, Scalar::I8)
+                    ),
+                "f16 of singles or i8 of halves, of as many lanes",
             ),
             Opcode::Fdemote
             | Opcode::FdemoteRte

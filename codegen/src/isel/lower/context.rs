@@ -333,6 +333,10 @@ impl Context for Lower<'_> {
         GenType::Bf
     }
 
+    fn tf32(&mut self) -> GenType {
+        GenType::Tf32
+    }
+
     fn saturate(&mut self, o: Operation) -> Operation {
         Operation { sat: true, ..o }
     }

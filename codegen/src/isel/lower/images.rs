@@ -1,7 +1,7 @@
 //! Lowering of image accesses to logical sends.
 
 use super::{Lower, gen_signed};
-use crate::ir::{ImageAccess, Inst, InstData, Opcode, Value};
+use crate::ir::{ImageAccess, ImageShape, Inst, InstData, Opcode, Value};
 use crate::mir::logical::{Dir, ImageOp, Logical, Media, Raw, Texels};
 
 impl Lower<'_> {
@@ -19,25 +19,9 @@ impl Lower<'_> {
             return;
         };
         let given: Vec<_> = coords.iter().filter_map(|c| c.expand()).collect();
-        // Subroutines do not declare the kernel's images.
-        let image = self.payload.image(at.image);
-        let Some((shape, access)) = image.filter(|(s, _)| s.coordinates() == given.len()) else {
-            let n = given.len();
-            let what = format!(
-                "image {} of {n} coordinates, which the kernel lacks",
-                at.image
-            );
-            return self.fail(Some(inst), what);
+        let Some((shape, access)) = self.image_used(inst, opcode, at.image, given.len()) else {
+            return;
         };
-        let used = match opcode {
-            Opcode::ImageStore => access.writes(),
-            Opcode::Sample => access == ImageAccess::Read,
-            _ => access.reads(),
-        };
-        if !used {
-            let what = format!("this use of an image for `{}`", access.name());
-            return self.fail(Some(inst), what);
-        }
         let stored = opcode == Opcode::ImageStore;
         let texels = if stored {
             data.expand()
@@ -48,10 +32,7 @@ impl Lower<'_> {
             return;
         };
         let lanes = self.ty(first).lanes();
-        let mut regs = [None; 4];
-        for (r, &v) in regs.iter_mut().zip(&given) {
-            *r = Some(self.reg(v));
-        }
+        let regs = coords.map(|c| c.expand().map(|v| self.reg(v)));
         let lod = lod.expand().map(|v| self.reg(v));
         let op = match opcode {
             Opcode::ImageStore => ImageOp::Store { lod },
@@ -73,7 +54,78 @@ impl Lower<'_> {
             ty: gen_signed(self.ty(texels).scalar()),
             coords: regs,
             mask: mask.expand().map(|m| self.mask(inst, m)),
-            texels: self.reg(texels),
+            texels: Some(self.reg(texels)),
+            keeps,
+        };
+        self.send(Logical::Texels(logical));
+    }
+
+    /// Returns the image that an instruction accesses. Subroutines do not declare the kernel's
+    /// images, so the verifier has not compared them.
+    fn image_used(
+        &mut self,
+        inst: Inst,
+        opcode: Opcode,
+        image: u8,
+        coordinates: usize,
+    ) -> Option<(ImageShape, ImageAccess)> {
+        let found = self.payload.image(image);
+        let Some((shape, access)) = found.filter(|(s, _)| s.coordinates() == coordinates) else {
+            let what =
+                format!("image {image} of {coordinates} coordinates, which the kernel lacks");
+            self.fail(Some(inst), what);
+            return None;
+        };
+        let used = match opcode {
+            Opcode::ImageStore => access.writes(),
+            Opcode::Sample => access == ImageAccess::Read,
+            Opcode::ImageAtomic => access.reads() && access.writes() && !shape.is_msaa(),
+            _ => access.reads(),
+        };
+        if !used {
+            let what = format!("this use of an image for `{}`", access.name());
+            self.fail(Some(inst), what);
+            return None;
+        }
+        Some((shape, access))
+    }
+
+    pub(super) fn lower_image_atomic(&mut self, inst: Inst) {
+        let InstData::ImageAtomic {
+            opcode,
+            op,
+            image,
+            coords,
+            data,
+            mask,
+            old,
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let count = coords.iter().filter(|c| c.is_some()).count();
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        if self.image_used(inst, opcode, image, count).is_none() {
+            return;
+        }
+        let ty = self.ty(v);
+        // Without a use of the old texels, no response is requested.
+        let wanted = self.value_regs[v].is_some();
+        let keeps = wanted && self.copy_old_lanes(v, old);
+        let logical = Texels {
+            op: ImageOp::Atomic {
+                op,
+                data: data.map(|d| d.expand().map(|d| self.reg(d))),
+            },
+            surface: self.payload.image_index(image),
+            header: self.header,
+            lanes: ty.lanes(),
+            ty: gen_signed(ty.scalar()),
+            coords: coords.map(|c| c.expand().map(|v| self.reg(v))),
+            mask: mask.expand().map(|m| self.mask(inst, m)),
+            texels: wanted.then(|| self.reg(v)),
             keeps,
         };
         self.send(Logical::Texels(logical));

@@ -31,6 +31,7 @@ impl Lower<'_> {
         match self.func.dfg.data(inst) {
             InstData::Atomic { .. } => self.lower_atomic(inst),
             InstData::Image { .. } => self.lower_image(inst),
+            InstData::ImageAtomic { .. } => self.lower_image_atomic(inst),
             InstData::Media { .. } => self.lower_media(inst),
             InstData::Send { .. } => self.lower_message(inst),
             InstData::Block2d { .. } => self.lower_block2d(inst),

@@ -10,6 +10,27 @@ use crate::mir::{MInst, VReg};
 use gantry_isa_gen::message::{self, FloatAtomicOp, MsgOp};
 use gantry_isa_gen::{Op, Type};
 
+/// Returns the operation of messages on integers; `None` for one on floats.
+pub(super) const fn integer_op(op: AtomicOp) -> Option<message::AtomicOp> {
+    use message::AtomicOp as Int;
+    Some(match op {
+        AtomicOp::Fmin | AtomicOp::Fmax | AtomicOp::Fcmpxchg => return None,
+        AtomicOp::Add => Int::Add,
+        AtomicOp::Sub => Int::Sub,
+        AtomicOp::Inc => Int::Inc,
+        AtomicOp::Dec => Int::Dec,
+        AtomicOp::And => Int::And,
+        AtomicOp::Or => Int::Or,
+        AtomicOp::Xor => Int::Xor,
+        AtomicOp::Xchg => Int::Mov,
+        AtomicOp::Smin => Int::IMin,
+        AtomicOp::Smax => Int::IMax,
+        AtomicOp::Umin => Int::UMin,
+        AtomicOp::Umax => Int::UMax,
+        AtomicOp::Cmpxchg => Int::CmpWr,
+    })
+}
+
 impl Atomic {
     /// Returns the types of an element in a register and in a payload.
     fn moved(&self) -> (Type, Type) {
@@ -20,7 +41,6 @@ impl Atomic {
     }
 
     fn message(&self, part: &MessagePart) -> MsgOp {
-        use message::AtomicOp as Int;
         let (addr, _) = model(self.mem.space);
         let returns = self.result.is_some();
         let simd = part.simd;
@@ -43,23 +63,11 @@ impl Atomic {
                 }
             }
         };
-        let op = match self.op {
-            AtomicOp::Fmin => return float(FloatAtomicOp::FMin),
-            AtomicOp::Fmax => return float(FloatAtomicOp::FMax),
-            AtomicOp::Fcmpxchg => return float(FloatAtomicOp::FCmpWr),
-            AtomicOp::Add => Int::Add,
-            AtomicOp::Sub => Int::Sub,
-            AtomicOp::Inc => Int::Inc,
-            AtomicOp::Dec => Int::Dec,
-            AtomicOp::And => Int::And,
-            AtomicOp::Or => Int::Or,
-            AtomicOp::Xor => Int::Xor,
-            AtomicOp::Xchg => Int::Mov,
-            AtomicOp::Smin => Int::IMin,
-            AtomicOp::Smax => Int::IMax,
-            AtomicOp::Umin => Int::UMin,
-            AtomicOp::Umax => Int::UMax,
-            AtomicOp::Cmpxchg => Int::CmpWr,
+        let op = match (self.op, integer_op(self.op)) {
+            (AtomicOp::Fmin, _) => return float(FloatAtomicOp::FMin),
+            (AtomicOp::Fmax, _) => return float(FloatAtomicOp::FMax),
+            (_, None) => return float(FloatAtomicOp::FCmpWr),
+            (_, Some(op)) => op,
         };
         if word {
             return MsgOp::HalfAtomic {

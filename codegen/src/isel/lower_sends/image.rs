@@ -1,6 +1,7 @@
 //! Texels of images: sampler messages for images that are only read, typed messages of the data
 //! port for the rest.
 
+use super::atomic::integer_op;
 use super::{MessagePart, PayloadStart, Payloads, SendLowering, forms};
 use crate::mir::bale::{BaleSrc, Operation};
 use crate::mir::logical::{ImageOp, Texels};
@@ -25,7 +26,24 @@ impl ImageOp {
             ImageOp::LoadTyped { .. } => "image load typed",
             ImageOp::LoadSample => "image load sample",
             ImageOp::Store { .. } => "image store",
+            ImageOp::Atomic { .. } => "image atomic",
             ImageOp::Sample { .. } => "image sample",
+        }
+    }
+
+    /// Returns true for accesses by typed messages of the data port.
+    const fn is_typed(self) -> bool {
+        matches!(
+            self,
+            ImageOp::LoadTyped { .. } | ImageOp::Store { .. } | ImageOp::Atomic { .. }
+        )
+    }
+
+    /// Returns the number of components of a texel that a message moves.
+    const fn components(self) -> u32 {
+        match self {
+            ImageOp::Atomic { .. } => 1,
+            _ => COMPONENTS,
         }
     }
 }
@@ -47,15 +65,10 @@ impl SendLowering<'_> {
             return self.fail("an image where there is no sampler");
         }
         let mut starts = !t.keeps;
-        let most = match t.op {
-            ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => TYPED,
-            _ => SAMPLED,
-        };
+        let most = if t.op.is_typed() { TYPED } else { SAMPLED };
         for part in self.parts(t.lanes, t.mask, (false, false), most) {
             match t.op {
-                ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => {
-                    self.typed(t, &part, &mut starts)
-                }
+                op if op.is_typed() => self.typed(t, &part, &mut starts),
                 ImageOp::LoadSample => self.sample_of(t, &part, &mut starts),
                 _ => self.sampled(t, &part, &mut starts),
             }
@@ -121,7 +134,7 @@ impl SendLowering<'_> {
         let whole = Texels {
             op: ImageOp::Load { lod: None },
             lanes,
-            texels: places,
+            texels: Some(places),
             keeps: false,
             ..*t
         };
@@ -170,25 +183,41 @@ impl SendLowering<'_> {
     fn typed(&mut self, t: &Texels, part: &MessagePart, starts: &mut bool) {
         let mut rows: Vec<PayloadRow> = Vec::new();
         rows.extend(t.coords.iter().flatten().map(|&r| PayloadRow::Lanes(r, 0)));
-        let stored = matches!(t.op, ImageOp::Store { .. });
         if let ImageOp::Store { lod: Some(lod) } | ImageOp::LoadTyped { lod: Some(lod) } = t.op {
             // The level comes after all three coordinates.
             rows.resize(3, PayloadRow::Zero);
             rows.push(PayloadRow::Lanes(lod, 0));
         }
-        if stored {
-            let size = t.ty.bytes();
-            rows.extend((0..COMPONENTS).map(|c| PayloadRow::Lanes(t.texels, c * t.lanes * size)));
-        }
-        let Some(rgba) = Rgba::first(COMPONENTS) else {
-            return;
+        let surface = Surface::Bti(t.surface);
+        let access = |dir| {
+            Rgba::first(COMPONENTS).map(|rgba| MsgOp::Typed {
+                dir,
+                surface,
+                rgba,
+                slots: Slots::Low,
+                status: false,
+            })
         };
-        let op = MsgOp::Typed {
-            dir: if stored { Dir::Write } else { Dir::Read },
-            surface: Surface::Bti(t.surface),
-            rgba,
-            slots: Slots::Low,
-            status: false,
+        let op = match (t.op, t.texels) {
+            (ImageOp::Store { .. }, Some(texels)) => {
+                let row = t.lanes * t.ty.bytes();
+                rows.extend((0..COMPONENTS).map(|c| PayloadRow::Lanes(texels, c * row)));
+                access(Dir::Write)
+            }
+            (ImageOp::Atomic { op, data }, _) => {
+                rows.extend(data.iter().flatten().map(|&r| PayloadRow::Lanes(r, 0)));
+                integer_op(op).map(|op| MsgOp::TypedAtomic {
+                    op,
+                    surface,
+                    half: false,
+                    high: false,
+                    returns: t.texels.is_some(),
+                })
+            }
+            _ => access(Dir::Read),
+        };
+        let Some(op) = op else {
+            return self.fail("an operation that texels do not have");
         };
         let header = forms::typed_header(self.target);
         self.texel_message(t, part, op, &rows, header, starts);
@@ -235,10 +264,11 @@ impl SendLowering<'_> {
             let mov = Operation::new(Op::Mov, Type::Ud, &[src]);
             self.out.bale_at(to, place == 0, part.lanes, mov);
         }
-        let back = match t.op {
-            ImageOp::Store { .. } => 0,
-            _ => COMPONENTS * row,
+        let returned = match t.op {
+            ImageOp::Store { .. } => None,
+            _ => t.texels,
         };
+        let back = returned.map_or(0, |_| t.op.components() * row);
         let message = Message {
             header,
             src0_grfs: match first {
@@ -254,43 +284,32 @@ impl SendLowering<'_> {
             Some(first) => (first, Some((payload, 0))),
             None => ((payload, 0), None),
         };
-        let dst: Option<PayloadStart> = match t.op {
-            ImageOp::Store { .. } => None,
-            // The message has all lanes, so the response has the layout of the value.
-            _ if t.lanes == part.simd.channels() => {
-                self.at_grf(t.texels);
-                let begins = std::mem::replace(starts, false);
-                if begins && part.pred.is_some() {
-                    self.out.emit(MInst::Start { dst: t.texels });
-                }
-                let p = Payloads {
-                    dst: Some((t.texels, 0)),
-                    src0,
-                    src1,
-                };
-                return self.send_message(message, part, p, begins);
-            }
-            _ => {
-                let r = self.out.temp_grfs(back);
-                if part.pred.is_some() {
-                    self.out.emit(MInst::Start { dst: r });
-                }
-                Some((r, 0))
-            }
+        let payloads = |dst: Option<VReg>| Payloads {
+            dst: dst.map(|r| (r, 0)),
+            src0,
+            src1,
         };
-        let p = Payloads { dst, src0, src1 };
-        self.send_message(message, part, p, dst.is_some());
-        let Some((from, _)) = dst else {
-            return;
+        let Some(texels) = returned else {
+            return self.send_message(message, part, payloads(None), false);
         };
-        for c in 0..COMPONENTS {
+        // If the message has all lanes, the response has the layout of the value.
+        if t.lanes == part.simd.channels() {
+            self.at_grf(texels);
+            let begins = std::mem::replace(starts, false);
+            if begins && part.pred.is_some() {
+                self.out.emit(MInst::Start { dst: texels });
+            }
+            return self.send_message(message, part, payloads(Some(texels)), begins);
+        }
+        let from = self.out.temp_grfs(back);
+        if part.pred.is_some() {
+            self.out.emit(MInst::Start { dst: from });
+        }
+        self.send_message(message, part, payloads(Some(from)), true);
+        for c in 0..t.op.components() {
             let src = at(from, c * row * grf.bytes, part.lanes, t.ty).plain();
-            let to = at(
-                t.texels,
-                (c * t.lanes + part.first) * size,
-                part.lanes,
-                t.ty,
-            );
+            let place = (c * t.lanes + part.first) * size;
+            let to = at(texels, place, part.lanes, t.ty);
             let begins = std::mem::replace(starts, false);
             let mov = Operation::new(Op::Mov, t.ty, &[src]);
             self.out.code.push(part.given(mov, to, begins));
@@ -299,7 +318,7 @@ impl SendLowering<'_> {
 
     /// Returns the header of messages like this one, emitted once per block.
     fn shared_header(&mut self, t: &Texels) -> VReg {
-        let typed = matches!(t.op, ImageOp::LoadTyped { .. } | ImageOp::Store { .. });
+        let typed = t.op.is_typed();
         let known = self.texel_headers[usize::from(typed)];
         if let Some(header) = known {
             return header;
@@ -338,7 +357,7 @@ impl SendLowering<'_> {
     /// with all components enabled and no offsets. That of typed messages enables all slots.
     fn texel_header(&mut self, t: &Texels, to: VReg) {
         let dwords = self.out.grf.bytes / Type::Ud.bytes();
-        let typed = matches!(t.op, ImageOp::LoadTyped { .. } | ImageOp::Store { .. });
+        let typed = t.op.is_typed();
         let (src, dword, value) = if typed {
             (BaleSrc::Imm(0, Type::Ud), 7, 0xffff)
         } else {

@@ -324,6 +324,7 @@ impl MaskWalk<'_> {
                     | InstData::Store { .. }
                     | InstData::Atomic { .. }
                     | InstData::Image { .. }
+                    | InstData::ImageAtomic { .. }
                     | InstData::Send { .. }
                     | InstData::Ternary { .. }
                     | InstData::Brif { .. }

@@ -632,9 +632,10 @@ impl Legalizer<'_> {
 
     /// Returns the rest of a bale whose operation wrote a temporary: a move under its mask.
     pub(super) fn moved(&self, b: &Bale, from: View) -> Bale {
-        // There is no raw move of bfloats: their bits are moved as words.
+        // There is no raw move of these: their bits are moved.
         let ty = match from.ty {
             Type::Bf => Type::Uw,
+            Type::Tf32 => Type::Ud,
             ty => ty,
         };
         let from = View { ty, ..from };

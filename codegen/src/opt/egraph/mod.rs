@@ -259,7 +259,8 @@ impl<'a> EGraph<'a> {
         let (mask, old) = match data {
             InstData::Load { mask, old, .. }
             | InstData::Atomic { mask, old, .. }
-            | InstData::Image { mask, old, .. } => (mask, Some(old)),
+            | InstData::Image { mask, old, .. }
+            | InstData::ImageAtomic { mask, old, .. } => (mask, Some(old)),
             InstData::Store { mask, .. } | InstData::WrRegion { mask, .. } => (mask, None),
             _ => return false,
         };

@@ -354,7 +354,9 @@ impl Effect {
         match *data {
             InstData::Fence { spaces, .. } => Effect::Others(spaces),
             // Images and the printf buffer are global memory, and may be part of a buffer.
-            InstData::Image { opcode, .. } | InstData::Media { opcode, .. } => {
+            InstData::Image { opcode, .. }
+            | InstData::ImageAtomic { opcode, .. }
+            | InstData::Media { opcode, .. } => {
                 if opcode.info().effect {
                     Effect::Others(FenceSpaces::Global)
                 } else {
