@@ -107,21 +107,7 @@ pub(super) fn legalize_ops(work: &mut Work<'_, '_>) -> Result<u32, CodegenError>
     let target = &work.options.target;
     let float = work.func.float_controls();
     let group = work.form.ir()?;
-    let tables = work.passes.contains(Pass::JumpTables);
-    let group = group.map(|f| expand(work.module, f, float, target, tables))?;
-    if tables {
-        let ends = |f: &Function| {
-            let blocks = f.layout.blocks().iter();
-            let last = blocks.filter_map(|&b| f.layout.terminator(b));
-            last.filter(|&t| f.dfg.data(t).opcode() == Opcode::Switch)
-                .count()
-        };
-        work.stats.passes.push(PassStats {
-            pass: Pass::JumpTables,
-            changes: group.functions().map(ends).sum::<usize>() as u32,
-            time: Duration::ZERO,
-        });
-    }
+    let group = group.map(|f| expand(work.module, f, float, target))?;
     work.form = Form::Ir(group);
     Ok(0)
 }

@@ -1,21 +1,15 @@
-//! Expansion of `switch` to a tree of compares and branches. Dense cases are jump tables, which are
-//! leaves of the tree.
+//! Expansion of `switch` to a tree of compares and branches.
 
 use super::Expander;
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, BlockInsts, Inst, InstData, IntCC, Opcode, Type, Value};
-use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Consecutive values with the same destination, or a range of them whose destination is a jump
-/// table.
-#[derive(Clone, Copy)]
-pub(super) struct CaseCluster {
-    pub(super) low: u64,
-    pub(super) high: u64,
-    pub(super) dest: BlockCall,
-    /// True for a jump table, which leads all values outside of the range to the default.
-    pub(super) table: bool,
+/// Consecutive values with the same destination.
+struct CaseCluster {
+    low: u64,
+    high: u64,
+    dest: BlockCall,
 }
 
 /// Maximal clusters that a leaf compares one by one.
@@ -58,7 +52,6 @@ impl Expander<'_> {
                     low: value,
                     high: value,
                     dest,
-                    table: false,
                 }),
             }
         }
@@ -71,12 +64,6 @@ impl Expander<'_> {
                 args: ValueList::new(),
             }
         };
-        if self.tables {
-            clusters = self.tables(arg, clusters, otherwise);
-            if clusters.is_empty() && !cases.values.is_empty() {
-                return true;
-            }
-        }
         let ty = self.ty(arg);
         let mut work = vec![SwitchNode {
             block: None,
@@ -124,16 +111,7 @@ impl Expander<'_> {
     ) {
         let ty = self.ty(arg);
         let (mut low, mut high) = (node.low, node.high);
-        // A table decides for all values that are left.
-        let list: SmallVec<[CaseCluster; LEAF]> = {
-            let all = &clusters[node.clusters.clone()];
-            let tables = all.iter().filter(|c| c.table);
-            all.iter()
-                .filter(|c| !c.table)
-                .chain(tables)
-                .copied()
-                .collect()
-        };
+        let list = &clusters[node.clusters.clone()];
         // If the clusters cover the node, the last needs no compare, whatever the order of the
         // others.
         let inside: u128 = list.iter().map(|c| u128::from(c.high - c.low) + 1).sum();
@@ -142,7 +120,7 @@ impl Expander<'_> {
         let mut outer = None;
         for (n, c) in list.iter().enumerate() {
             let last = n + 1 == list.len();
-            if last && (full || c.table) {
+            if last && full {
                 self.push_jump(c.dest);
                 self.end(block, outer);
                 return;
@@ -185,12 +163,12 @@ impl Expander<'_> {
         a.block == b.block && a.args.as_slice(pool) == b.args.as_slice(pool)
     }
 
-    pub(super) fn compare(&mut self, cond: IntCC, v: Value, ty: Type, with: u64) -> Value {
+    fn compare(&mut self, cond: IntCC, v: Value, ty: Type, with: u64) -> Value {
         let with = self.int(ty, with as i64);
         self.icmp(cond, v, with)
     }
 
-    pub(super) fn branch(&mut self, cond: Value, then: BlockCall, otherwise: BlockCall) {
+    fn branch(&mut self, cond: Value, then: BlockCall, otherwise: BlockCall) {
         let (opcode, dests) = (Opcode::Brif, [then, otherwise]);
         self.push(
             InstData::Brif {
@@ -208,7 +186,7 @@ impl Expander<'_> {
     }
 
     /// Appends a new block.
-    pub(super) fn block(&mut self) -> Block {
+    fn block(&mut self) -> Block {
         let block = self.func.dfg.make_block();
         self.func.layout.append_block(block);
         block
@@ -216,14 +194,14 @@ impl Expander<'_> {
 
     /// Moves the appended instructions into a new block, and restores the outer ones. Without a
     /// block they stay in the current one.
-    pub(super) fn end(&mut self, block: Option<Block>, outer: Option<BlockInsts>) {
+    fn end(&mut self, block: Option<Block>, outer: Option<BlockInsts>) {
         if let (Some(block), Some(outer)) = (block, outer) {
             *self.func.layout.insts_mut(block) = std::mem::replace(&mut self.out, outer);
         }
     }
 
     /// Makes a block that jumps to a destination.
-    pub(super) fn jump_from_new(&mut self, dest: BlockCall) -> Block {
+    fn jump_from_new(&mut self, dest: BlockCall) -> Block {
         let block = self.block();
         let outer = std::mem::take(&mut self.out);
         self.push_jump(dest);
@@ -232,8 +210,7 @@ impl Expander<'_> {
     }
 }
 
-/// Returns a destination without arguments.
-pub(super) fn call(block: Block) -> BlockCall {
+fn call(block: Block) -> BlockCall {
     let args = ValueList::new();
     BlockCall { block, args }
 }

@@ -303,3 +303,48 @@ fn fitting_values_move_and_do_not_spill() {
     // say how many registers a function needs: less than half a percent more.
     assert!(moved > 9 && more * 200 < asked && spilled[1] * 50 < runs[1]);
 }
+
+/// Demand is exact from below: what is not spilled needs no less. In fewer registers than that, a
+/// value is spilled, or an order is taken whose demand fits. The other side of it is above.
+#[test]
+fn nothing_fits_in_less_than_its_demand() {
+    const SEED: u64 = 7000;
+    eprintln!("seeds from {SEED}");
+    let (mut fit, mut spilled) = (0, 0);
+    for seed in SEED..SEED + 400 {
+        let target = ["skl", "tgllp", "pvc"][seed as usize % 3];
+        let kind = Options {
+            size: 25,
+            word_atomics: false,
+            ..Options::runnable()
+        };
+        let module = module(seed, &kind);
+        let mut options = CompileOptions::for_target(target).unwrap();
+        let Ok(all) = compile(&module, &options) else {
+            continue;
+        };
+        let grf = options.target.grf().bytes;
+        let demands = all.kernels.iter().map(|k| k.stats.grf_bytes_demand);
+        let Some(fewer) = demands.max().unwrap_or(0).div_ceil(grf).checked_sub(1) else {
+            continue;
+        };
+        options.grfs = Some(fewer);
+        let Ok(less) = compile(&module, &options) else {
+            continue;
+        };
+        for s in less.kernels.iter().map(|k| &k.stats) {
+            if s.spilled.registers + s.spilled.remats > 0 {
+                spilled += 1;
+                continue;
+            }
+            fit += 1;
+            let (demand, file) = (s.grf_bytes_demand, fewer * grf);
+            assert!(
+                demand <= file,
+                "seed {seed}, {target}: demand of {demand} bytes in {file}"
+            );
+        }
+    }
+    eprintln!("in one register less than demand, {spilled} spill and {fit} have less demand");
+    assert!(spilled > 100);
+}

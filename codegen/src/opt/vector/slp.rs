@@ -18,6 +18,9 @@ use super::demanded_lanes::insts;
 use crate::ir::{Block, BlockInsts, Function, Inst, InstData, Opcode, Region, Type, Value};
 use crate::opt::egraph::{cost, is_lanewise, is_node, region_of};
 use crate::opt::{OptState, PassContext};
+use crate::sized;
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -117,8 +120,7 @@ fn round(func: &mut Function, ctx: &PassContext<'_>) -> u32 {
             }
         }
     }
-    let parts = |(key, of): &(GroupKey, Vec<ScalarOp>)| key.ty.lanes() > 1 && of.len() > 1;
-    let uses = UsesOfParts::of(func, groups.iter().filter(|g| parts(g)).flat_map(|g| &g.1));
+    let mut uses: Option<Uses> = None;
     let mut before: FxHashMap<Inst, Vec<Inst>> = FxHashMap::default();
     let mut blocks: Vec<Block> = Vec::new();
     let mut done = 0;
@@ -130,9 +132,18 @@ fn round(func: &mut Function, ctx: &PassContext<'_>) -> u32 {
             let (vector, rest) = arrange(func, &key, members);
             members = rest;
             let Some(vector) = vector else { continue };
-            if is_cheaper(func, &key, &vector, &uses, ctx)
-                && make(func, &key, &vector, &uses, &mut before).is_some()
-            {
+            if !is_cheaper(func, &key, &vector, ctx) {
+                continue;
+            }
+            let mut write = None;
+            if key.ty.lanes() > 1 {
+                let uses = uses.get_or_insert_with(|| Uses::of(func));
+                write = written_together(func, &vector, uses);
+                if write.is_none() && !uses.are_read(func, &vector) {
+                    continue;
+                }
+            }
+            if make(func, &key, &vector, write, &mut before).is_some() {
                 done += vector.members.len() as u32 - 1;
                 if blocks.last() != Some(&key.block) {
                     blocks.push(key.block);
@@ -349,13 +360,7 @@ fn constants(key: &GroupKey, vector: &VectorOp, k: usize) -> Vec<u64> {
 }
 
 /// Returns true if a vector operation is cheaper than its members.
-fn is_cheaper(
-    func: &Function,
-    key: &GroupKey,
-    vector: &VectorOp,
-    uses: &UsesOfParts,
-    ctx: &PassContext<'_>,
-) -> bool {
+fn is_cheaper(func: &Function, key: &GroupKey, vector: &VectorOp, ctx: &PassContext<'_>) -> bool {
     let Some(&(_, first)) = vector.members.first() else {
         return false;
     };
@@ -402,19 +407,16 @@ fn is_cheaper(
     }
     let enough = !apart || vector.members.len() >= MIN_STRIDED_MEMBERS;
     let all = one * insts(grf, vector.count * lanes, size) + more;
-    enough
-        && all < one * insts(grf, lanes, size) * vector.members.len() as u32
-        && (lanes == 1
-            || written_together(func, vector, uses).is_some()
-            || uses.are_read(func, vector))
+    enough && all < one * insts(grf, lanes, size) * vector.members.len() as u32
 }
 
-/// Makes the vector operation before its first member. The members become elements of it.
+/// Makes the vector operation before its first member. The members become elements of it, and
+/// writes of all become one.
 fn make(
     func: &mut Function,
     key: &GroupKey,
     vector: &VectorOp,
-    uses: &UsesOfParts,
+    write: Option<WrittenTogether>,
     before: &mut FxHashMap<Inst, Vec<Inst>>,
 ) -> Option<()> {
     let part = key.ty.lanes();
@@ -476,7 +478,7 @@ fn make(
     let mut args = args.into_iter();
     data.map_args(&mut func.dfg, |v| args.next().unwrap_or(v));
     let all = put(func, data, key.ty.by(lanes), first, &mut out);
-    if let Some(write) = written_together(func, vector, uses).filter(|_| part > 1) {
+    if let Some(write) = write {
         *func.dfg.data_mut(write.last) = InstData::WrRegion {
             opcode: Opcode::Wrregion,
             args: [write.old, all],
@@ -497,49 +499,43 @@ fn make(
     Some(())
 }
 
-/// Uses of the results of members that have several lanes.
-struct UsesOfParts(FxHashMap<Value, UseOfPart>);
+/// Uses of all values.
+struct Uses(SecondaryMap<Value, UsesOfValue>);
 
-/// Uses of a result.
+/// Uses of a value.
 #[derive(Clone, Copy, Default)]
-struct UseOfPart {
+struct UsesOfValue {
     /// Number of uses.
     all: u32,
     /// Number of uses by operations on lanes, which read a region as a source.
     lanewise: u32,
-    /// The last write of the result to a region.
-    write: Option<Inst>,
+    /// The last write of the value to a region.
+    write: PackedOption<Inst>,
 }
 
-impl UsesOfParts {
-    /// Collects the uses of the results of members.
-    fn of<'a>(func: &Function, members: impl Iterator<Item = &'a ScalarOp>) -> UsesOfParts {
-        let results = members.filter_map(|m| func.dfg.first_result(m.inst));
-        let mut uses: FxHashMap<Value, UseOfPart> =
-            results.map(|v| (v, UseOfPart::default())).collect();
-        if uses.is_empty() {
-            return UsesOfParts(uses);
-        }
+impl Uses {
+    fn of(func: &Function) -> Uses {
+        let mut uses: SecondaryMap<Value, UsesOfValue> = sized(func.dfg.num_values());
         for &block in func.layout.blocks() {
             for &inst in func.layout.insts(block) {
                 let data = func.dfg.data(inst);
+                let lanewise = u32::from(is_lanewise(data) && is_node(data));
                 data.for_each_arg(&func.dfg, |v| {
-                    let Some(of) = uses.get_mut(&v) else { return };
+                    let of = &mut uses[v];
                     of.all += 1;
-                    of.lanewise += u32::from(is_lanewise(data) && is_node(data));
+                    of.lanewise += lanewise;
                     if matches!(data, InstData::WrRegion { args, .. } if args[1] == v) {
-                        of.write = Some(inst);
+                        of.write = inst.into();
                     }
                 });
             }
         }
-        UsesOfParts(uses)
+        Uses(uses)
     }
 
-    fn get(&self, func: &Function, inst: Inst) -> UseOfPart {
+    fn get(&self, func: &Function, inst: Inst) -> UsesOfValue {
         let result = func.dfg.first_result(inst);
-        let uses = result.and_then(|v| self.0.get(&v));
-        uses.copied().unwrap_or_default()
+        result.map_or_else(UsesOfValue::default, |v| self.0[v])
     }
 
     /// Returns true if all results are sources of operations on lanes alone.
@@ -563,16 +559,12 @@ struct WrittenTogether {
 
 /// Returns the writes of results that are used only by them, one after the other, and that fill a
 /// region of consecutive elements in the order of the members.
-fn written_together(
-    func: &Function,
-    vector: &VectorOp,
-    uses: &UsesOfParts,
-) -> Option<WrittenTogether> {
+fn written_together(func: &Function, vector: &VectorOp, uses: &Uses) -> Option<WrittenTogether> {
     let mut writes: SmallVec<[(Inst, Value, Option<Value>); 8]> = SmallVec::new();
     let mut first = None;
     for (n, m) in &vector.members {
         let of = uses.get(func, m.inst);
-        let write = of.write.filter(|_| of.all == 1)?;
+        let write = of.write.expand().filter(|_| of.all == 1)?;
         let InstData::WrRegion {
             args,
             region,
