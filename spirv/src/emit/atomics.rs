@@ -312,8 +312,8 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// Emits an atomic on the texel that a pointer is of. Loads and stores are atomics too: in place
-    /// of the sampler's cache they access memory.
+    /// Emits an atomic on the texel that a pointer is of. Loads and stores are atomics too, since
+    /// those of images may be cached.
     fn texel_atomic(
         &mut self,
         inst: &BInst,
