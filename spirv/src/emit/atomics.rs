@@ -8,7 +8,7 @@ use crate::read::{self, Id};
 use gantry_codegen::ir::{
     AtomicOp, FenceSpaces, FloatCC, IntCC, MemFlags, Opcode, Scalar, Scope, Space, Value,
 };
-use spirv::{MemorySemantics as Semantics, Op};
+use spirv::{MemorySemantics as Semantics, Op, StorageClass};
 
 /// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
@@ -70,6 +70,9 @@ impl Emit<'_, '_, '_> {
         let (scope, semantics) = (self.operand(inst, 1)?, self.operand(inst, 2)?);
         let (scope, semantics) = (self.known(scope)?, self.known(semantics)?);
         let (class, of) = self.pointer(pointer)?;
+        if class == StorageClass::Image {
+            return self.texel_atomic(inst, pointer, (scope, semantics));
+        }
         let access = self.access(class, of, &[])?;
         let (addr, access) = self.reach(pointer, class, access)?;
         let guard = self.guard.take();
@@ -252,28 +255,16 @@ impl Emit<'_, '_, '_> {
             )));
         }
         let ty = self.lanes(int, self.simd);
-        let mut values = Leaves::new();
-        match op {
-            AtomicOp::Inc | AtomicOp::Dec => {}
-            AtomicOp::Cmpxchg => {
-                // SPIR-V has value and comparator, the IR the reverse.
-                for n in [5, 4] {
-                    let v = self.operand(inst, n)?;
-                    values.push(self.one(v)?);
-                }
-            }
+        let mut values = match op {
             _ if inst.op == Op::AtomicFlagTestAndSet => {
                 let is_bool = inst.ty.expand().map(|ty| self.scalar(ty)).transpose()?;
                 if is_bool != Some(Scalar::B1) {
                     return Err(wrong(inst.op));
                 }
-                values.push(self.number(Scalar::I32, 1));
+                Leaves::from_slice(&[self.number(Scalar::I32, 1)])
             }
-            _ => {
-                let v = self.operand(inst, 3)?;
-                values.push(self.one(v)?);
-            }
-        }
+            _ => self.atomic_operands(inst, op)?,
+        };
         for v in &mut values {
             if self.b.ty(*v).scalar() != scalar {
                 return Err(wrong(inst.op));
@@ -303,6 +294,76 @@ impl Emit<'_, '_, '_> {
                 old
             },
         ]))
+    }
+
+    /// Returns the operands of an integer atomic.
+    fn atomic_operands(&mut self, inst: &BInst, op: AtomicOp) -> Result<Leaves, Error> {
+        let numbers: &[usize] = match op {
+            AtomicOp::Inc | AtomicOp::Dec => &[],
+            // SPIR-V has value and comparator, the IR the reverse.
+            AtomicOp::Cmpxchg => &[5, 4],
+            _ => &[3],
+        };
+        let mut out = Leaves::new();
+        for &n in numbers {
+            let v = self.operand(inst, n)?;
+            out.push(self.one(v)?);
+        }
+        Ok(out)
+    }
+
+    /// Emits an atomic on the texel that a pointer is of. Loads and stores are atomics too, since
+    /// those of images may be cached.
+    fn texel_atomic(
+        &mut self,
+        inst: &BInst,
+        pointer: Id,
+        (scope, semantics): (u32, u32),
+    ) -> Result<Leaves, Error> {
+        let found = self.images.texels.get(&pointer).cloned();
+        let (image, coords) =
+            found.ok_or_else(|| Error::unsupported("a pointer to a texel from elsewhere"))?;
+        let (op, mut values) = match inst.op {
+            Op::AtomicLoad => (
+                AtomicOp::Or,
+                Leaves::from_slice(&[self.number(Scalar::I32, 0)]),
+            ),
+            Op::AtomicStore => {
+                let op = AtomicOp::Xchg;
+                (op, self.atomic_operands(inst, op)?)
+            }
+            Op::AtomicFlagTestAndSet => return Err(wrong(inst.op)),
+            _ => {
+                let what = || Error::unsupported(format!("{} of a texel", read::name(inst.op)));
+                let op = operation(inst.op).ok_or_else(what)?;
+                (op, self.atomic_operands(inst, op)?)
+            }
+        };
+        for v in &mut values {
+            if self.b.ty(*v).scalar() != Scalar::I32 {
+                return Err(wrong(inst.op));
+            }
+            *v = self.b.splat(*v, self.simd);
+        }
+        self.order(
+            scope,
+            semantics & (Semantics::RELEASE | both()).bits() | spaces(semantics),
+        );
+        let ty = self.lanes(Scalar::I32, self.simd);
+        let (mask, undef) = (self.b.exec_mask(), self.b.ins().undef(ty));
+        let masked = Some((mask, undef));
+        let old = self
+            .b
+            .ins()
+            .image_atomic(op, image, &coords, &values, masked);
+        self.order(
+            scope,
+            semantics & (Semantics::ACQUIRE | both()).bits() | spaces(semantics),
+        );
+        Ok(match inst.op {
+            Op::AtomicStore => Leaves::new(),
+            _ => Leaves::from_slice(&[old]),
+        })
     }
 
     /// Emits a float atomic, by a compare-and-exchange loop unless the hardware has it.

@@ -29,6 +29,7 @@ pub(super) fn is_supported(op: Op) -> bool {
             | ImageFetch
             | ImageRead
             | ImageWrite
+            | ImageTexelPointer
             | ImageQuerySize
             | ImageQuerySizeLod
             | ImageQueryFormat
@@ -72,6 +73,8 @@ pub(super) struct Images {
     /// Loaded images and samplers.
     aliases: BTreeMap<Id, (u8, ImageType)>,
     sampler_aliases: BTreeMap<Id, u8>,
+    /// Image and coordinates of pointers to texels, for atomics.
+    pub(super) texels: BTreeMap<Id, (u8, Leaves)>,
     /// Images of media block accesses, computed on first use.
     media: Option<BTreeSet<Id>>,
     /// Image and sampler of each combination.
@@ -346,6 +349,20 @@ impl Emit<'_, '_, '_> {
                 self.b
                     .ins()
                     .image_store_level(value, image, &coords, more.lod, Some(mask));
+                Ok(Leaves::new())
+            }
+            Op::ImageTexelPointer => {
+                let (image, t) = self.image_of(first)?;
+                if t.access != AccessQualifier::ReadWrite || t.multisampled {
+                    let what = "atomics on an image that is not read and written, of one sample";
+                    return Err(Error::unsupported(what));
+                }
+                let coords = self.coordinates(inst, &t)?;
+                if coords.iter().any(|c| self.b.ty(*c).scalar() != Scalar::I32) {
+                    return Err(Error::malformed("coordinates that are not whole"));
+                }
+                let id = inst.id.expand().ok_or_else(|| Error::internal("no id"))?;
+                self.images.texels.insert(id, (image, coords));
                 Ok(Leaves::new())
             }
             _ => self.query(inst, first),
