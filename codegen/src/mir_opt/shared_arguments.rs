@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 /// Part of the GRF file that arguments may take that stay where they are.
 const SHARE: u32 = 8;
 /// Maximal instructions between the copy of an argument and the call.
-const MAX_DISTANCE: usize = 128;
+const MAX_DISTANCE: usize = 100;
 
 /// Facts about a register.
 #[derive(Clone, Default)]

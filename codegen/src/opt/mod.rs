@@ -110,6 +110,8 @@ pub(crate) struct OptState {
     pub cfg: CfgCache,
     /// Cached affine forms of its values.
     pub affine: memory::AffineCache,
+    /// True if another run of the e-graph follows.
+    pub early: bool,
 }
 
 /// Pass: changes a function and returns the number of changes.
@@ -190,7 +192,9 @@ pub(crate) fn optimize<'f>(
             if early && (bounds || !passes.contains(Pass::EarlyEgraph)) {
                 continue;
             }
-            if passes.contains(pass) && (changed || !egraph) {
+            // Only the last run moves operations behind loops.
+            if passes.contains(pass) && (changed || !early) {
+                state.early = early;
                 let changes = run(func.to_mut(), &ctx, &mut state);
                 let ended = Instant::now();
                 state.counts.add(pass, changes, ended - began);

@@ -35,16 +35,10 @@ pub(super) fn run(func: &mut Function, _: &PassContext<'_>, _: &mut OptState) ->
     if blocks.is_empty() {
         return 0;
     }
-    let mut uses: SecondaryMap<Value, u32> = sized(func.dfg.num_values());
-    for &block in func.layout.blocks() {
-        for &inst in func.layout.insts(block) {
-            let data = func.dfg.data(inst);
-            data.for_each_arg(&func.dfg, |v| uses[v] += 1);
-        }
-    }
+    let mut uses: Option<SecondaryMap<Value, u32>> = None;
     let mut done = 0;
     for block in blocks {
-        done += in_block(func, block, &uses);
+        done += in_block(func, block, &mut uses);
     }
     done
 }
@@ -61,8 +55,19 @@ fn equality(func: &Function, inst: Inst) -> Option<(Value, u64)> {
     }
 }
 
+fn count_uses(func: &Function) -> SecondaryMap<Value, u32> {
+    let mut uses: SecondaryMap<Value, u32> = sized(func.dfg.num_values());
+    for &block in func.layout.blocks() {
+        for &inst in func.layout.insts(block) {
+            let data = func.dfg.data(inst);
+            data.for_each_arg(&func.dfg, |v| uses[v] += 1);
+        }
+    }
+    uses
+}
+
 /// Changes the compares of a block, from the last to the first.
-fn in_block(func: &mut Function, block: Block, uses: &SecondaryMap<Value, u32>) -> u32 {
+fn in_block(func: &mut Function, block: Block, uses: &mut Option<SecondaryMap<Value, u32>>) -> u32 {
     let mut sums: FxHashMap<Value, Sum> = FxHashMap::default();
     let insts = func.layout.insts(block);
     for (position, &inst) in insts.iter().enumerate() {
@@ -99,7 +104,8 @@ fn in_block(func: &mut Function, block: Block, uses: &SecondaryMap<Value, u32>) 
         let mask = func.dfg.ty(x).scalar().mask();
         let with = c.wrapping_add(sum.by) & mask;
         // What makes the number may write the flag of its compare with zero.
-        if with != 0 && (c == 0 || uses[x] > 2) {
+        let mut uses = || uses.get_or_insert_with(|| count_uses(func))[x];
+        if with != 0 && (c == 0 || uses() > 2) {
             continue;
         }
         let result = func.dfg.first_result(test);

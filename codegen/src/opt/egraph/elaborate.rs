@@ -72,15 +72,16 @@ enum ElaborateStep {
     Put(Value),
 }
 
-/// Puts nodes back. Returns the number of nodes that moved out of loops.
-pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, ctx: &PassContext<'_>) -> u32 {
+/// Puts nodes back. Returns the number of nodes that moved out of loops. Only with `sinks` do they
+/// move behind loops.
+pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, ctx: &PassContext<'_>, sinks: bool) -> u32 {
     let Some(entry) = graph.func.layout.entry() else {
         return 0;
     };
     let mut old = take_insts(graph.func, cfg);
     let needed = needed(&graph, cfg, &old);
     let loops = loops::find(graph.func, cfg);
-    let sinks = ctx.passes.contains(Pass::Licm) && !loops.loops.is_empty();
+    let sinks = sinks && ctx.passes.contains(Pass::Licm) && !loops.loops.is_empty();
     let (sunk, count) = if sinks {
         let file = ctx.target.grf().size();
         sinking(&graph, cfg, &old, &needed, &loops, file)

@@ -184,7 +184,8 @@ fn run_with(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState, ru
     graph.build(&cfg);
     let (changes, replaced) = (graph.changes, graph.replaced);
     counts.fired.extend(&graph.fired);
-    let moved = elaborate::run(graph, &cfg, ctx);
+    let sinks = rules && !state.early;
+    let moved = elaborate::run(graph, &cfg, ctx, sinks);
     if ctx.passes.contains(Pass::Rules) {
         counts.add(Pass::Rules, replaced, Duration::ZERO);
     }

@@ -177,6 +177,18 @@ fn candidate(
     if ty.is_pred() || !part || !is_lanewise(data) || !is_node(data) {
         return None;
     }
+    // Most operations read no region.
+    let mut reads = false;
+    data.for_each_arg(&func.dfg, |v| {
+        let def = func.dfg.def_inst(v).map(|i| func.dfg.data(i));
+        reads |= matches!(
+            def,
+            Some(InstData::RdRegion { .. } | InstData::Unary { .. })
+        );
+    });
+    if !reads {
+        return None;
+    }
     let (mut operands, mut selectors) = ([OperandKey::None; OPERANDS], [0; OPERANDS]);
     let (mut n, mut fits, mut any) = (0, true, false);
     data.for_each_arg(&func.dfg, |v| {

@@ -54,9 +54,9 @@ pub(super) fn run(func: &mut Function, cfg: &ControlFlow, target: &Target) -> u3
     splits.len() as u32
 }
 
-/// Bytes of the largest block message before the load/store cache. One message of the latter reads
-/// more than the largest run.
-const BLOCK_BYTES: u32 = 128;
+/// Bytes of the largest block message before the load/store cache: eight owords. One message of the
+/// latter reads more than the largest run.
+const BLOCK_BYTES: u32 = 8 * 16;
 
 /// Returns true if a part of a large value is read.
 fn has_large_parts(func: &Function, cfg: &ControlFlow, grf: GrfFile) -> bool {
