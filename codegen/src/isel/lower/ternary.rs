@@ -273,6 +273,9 @@ impl Lower<'_> {
             !negated || matches!(s, MadSource::Whole(_)) && ty == GenType::D
         };
         let sized = ty == GenType::D || word(narrow);
+        // Only a product of dwords is made of the words of a constant.
+        let dword = |s| matches!(s, MadSource::Constant(_, GenType::D));
+        let sized = sized && (!dword(narrow) || matches!(wide, MadSource::Whole(_)));
         if !encodable || !addend || !sized || !plain(c, minus) || !plain(wide, negative) {
             return None;
         }
