@@ -27,9 +27,10 @@ struct Reducer {
 /// Returns what a failure is about: its text without numbers.
 fn kind(error: &str) -> String {
     let illegal = error.find('[').map(|at| &error[at..]);
-    match error.contains("interpreter 0x") {
-        true => "interpreter and simulator".to_string(),
-        false => illegal.unwrap_or(error).chars().take(40).collect(),
+    if error.contains("interpreter 0x") {
+        "interpreter and simulator".to_string()
+    } else {
+        illegal.unwrap_or(error).chars().take(40).collect()
     }
 }
 
@@ -189,10 +190,6 @@ fn main() -> Result<(), String> {
     let error = error.ok_or("the case does not fail")?;
     r.kind = kind(&error);
     eprintln!("{error}");
-    if std::env::var("SHOW").is_ok() {
-        println!("{m}");
-        return Ok(());
-    }
     for _ in 0..ROUNDS {
         let before = m.to_string().len();
         for f in m.functions.keys().collect::<Vec<_>>() {

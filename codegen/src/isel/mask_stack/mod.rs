@@ -165,7 +165,7 @@ pub(crate) struct Passed {
     pub(crate) results: SmallVec<[u16; 1]>,
 }
 
-/// What a function is part of: facts of the kernel's other functions.
+/// Facts of the kernel's other functions.
 #[derive(Clone, Copy)]
 struct Within<'a> {
     /// SIMD width of the kernel.

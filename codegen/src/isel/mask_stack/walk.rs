@@ -18,7 +18,7 @@ struct MaskState {
     /// Active mask. `None` if no value equals it.
     active: PackedOption<Value>,
     waiting: WaitMap,
-    /// Where channels are for certain.
+    /// Places where channels are for certain.
     running: Running,
 }
 

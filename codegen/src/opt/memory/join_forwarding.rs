@@ -23,7 +23,7 @@ pub(super) struct JoinedValue {
     join: u32,
 }
 
-/// What is in memory at the end of a block.
+/// Contents of memory at the end of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
     pub values: Vec<AvailableValue>,

@@ -15,7 +15,7 @@ use regalloc2::{Allocation, AllocationKind, Edit, InstPosition, Output, ProgPoin
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// What becomes of an edit of regalloc2.
+/// Fate of an edit of regalloc2.
 #[derive(Clone, Copy)]
 pub(super) enum Replacement {
     /// It stays a move.

@@ -125,10 +125,6 @@ impl AllocationPair<'_> {
     }
 }
 
-fn sends(op: Op) -> bool {
-    op.is_send()
-}
-
 /// Returns the token of a byte of a lane if an instruction moves a constant to all channels.
 fn constant(inst: &Inst<VirtReg>, lane: u32, byte: u32) -> Option<u64> {
     let (Src::Imm { bits, ty: of }, Dst::Direct { ty, .. }) = (inst.srcs[0], inst.dst) else {
@@ -339,7 +335,7 @@ impl Replay {
             (MInst::Op { inst, starts, .. }, MInst::Op { inst: now, .. }) => {
                 if inst.op.is_systolic() {
                     self.systolic(p, &inst, &now, starts);
-                } else if sends(inst.op) {
+                } else if inst.op.is_send() {
                     self.send(p, &inst, &now, starts);
                 } else {
                     self.op(p, &inst, &now, starts);
@@ -685,7 +681,7 @@ impl Replay {
             MInst::Copy { dst, src } => {
                 self.copy(p.place(*dst), p.place(*src), p.after.code.vregs[*dst].bytes);
             }
-            MInst::Op { inst, .. } if sends(inst.op) => self.spill(p, inst),
+            MInst::Op { inst, .. } if inst.op.is_send() => self.spill(p, inst),
             MInst::Op { inst, .. } if inst.op == Op::Mov => self.mov(p, inst),
             MInst::Op { inst, .. } if inst.op == Op::Add => self.base(p, inst),
             _ => self.fail(|| "is new, and of an unknown kind".to_owned()),
