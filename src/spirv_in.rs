@@ -23,6 +23,8 @@ impl From<CompileError> for SpirvError {
     fn from(e: CompileError) -> SpirvError {
         match e {
             CompileError::Spirv(e) => SpirvError::Spirv(e),
+            #[cfg(feature = "wgsl")]
+            CompileError::Wgsl(e) => SpirvError::Wgsl(e),
             CompileError::Codegen(e) => SpirvError::Codegen(e),
         }
     }
@@ -47,15 +49,6 @@ pub fn compile_spirv(
 ) -> Result<Compiled, SpirvError> {
     let compiled = gantry_spirv::compile(words, options, target, &mut Context::new());
     Ok(compiled?.1)
-}
-
-/// Returns the options with the target set.
-#[cfg(feature = "wgsl")]
-fn for_target(options: &Options, target: &CompileOptions) -> Options {
-    Options {
-        target: Some(target.clone()),
-        ..options.clone()
-    }
 }
 
 /// Compiles the compute shaders of a WGSL text.
@@ -104,8 +97,7 @@ pub(crate) fn compile_text(
     options: &Options,
     target: &CompileOptions,
 ) -> Result<Compiled, SpirvError> {
-    let translated = gantry_spirv::wgsl::translate_wgsl(text, &for_target(options, target))?;
-    Ok(context.compile(&translated.module, target)?)
+    Ok(gantry_spirv::wgsl::compile_wgsl(text, options, target, context)?.1)
 }
 
 /// Returns the words of a SPIR-V file in either byte order; `None` if bytes are left over.

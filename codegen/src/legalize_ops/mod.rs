@@ -28,8 +28,8 @@ mod wide;
 
 use crate::error::CodegenError;
 use crate::ir::{
-    Block, BlockInsts, FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode,
-    Region, Scalar, Signature, SourceLoc, Type, Types, Value, result_types,
+    BlockInsts, FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode, Region,
+    Scalar, Signature, SourceLoc, Type, Types, Value, result_types,
 };
 use crate::target::Target;
 use cranelift_entity::SecondaryMap;
@@ -116,38 +116,48 @@ pub fn expand<'f>(
     Ok(Cow::Owned(e.func))
 }
 
+/// Returns the rule that expands an operation on a vector of 64-bit integers that the target's ALU
+/// lacks. `None` for divisions and other operations.
+fn qword_rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
+    let dfg = &func.dfg;
+    let result = dfg.ty(dfg.first_result(inst)?);
+    if result.lanes() == 1 {
+        return None;
+    }
+    let data = dfg.data(inst);
+    let mut from = None;
+    data.for_each_arg(dfg, |v| from = from.or(Some(dfg.ty(v).scalar())));
+    let (from, to) = (from?, result.scalar());
+    if from != Scalar::I64 && to != Scalar::I64 {
+        return None;
+    }
+    let opcode = data.opcode();
+    ints::rule(opcode, from, target).or_else(|| wide::rule(opcode, from, to))
+}
+
+/// Returns true if [`expand_qwords`] would expand an operation.
+pub(crate) fn has_qwords_to_expand(func: &Function, target: &Target) -> bool {
+    let mut blocks = func.layout.blocks().iter();
+    blocks.any(|&b| {
+        let mut insts = func.layout.insts(b).iter();
+        insts.any(|&i| qword_rule(func, i, target).is_some())
+    })
+}
+
 /// Expands operations on vectors of 64-bit integers that the target's ALU lacks, except for
 /// divisions. Returns the number of instructions that were expanded.
 pub(crate) fn expand_qwords(func: &mut Function, float: FloatControls, target: &Target) -> u32 {
-    let wanted = |func: &Function, inst: Inst| -> Option<Rule> {
-        let dfg = &func.dfg;
-        let (data, result) = (dfg.data(inst), dfg.first_result(inst)?);
-        let mut from = None;
-        data.for_each_arg(dfg, |v| from = from.or(Some(dfg.ty(v).scalar())));
-        let (from, to) = (from?, dfg.ty(result));
-        if to.lanes() == 1 || from != Scalar::I64 && to.scalar() != Scalar::I64 {
-            return None;
-        }
-        let opcode = data.opcode();
-        ints::rule(opcode, from, target).or_else(|| wide::rule(opcode, from, to.scalar()))
-    };
-    let insts = |func: &Function, block| func.layout.insts(block).to_vec();
-    let blocks = func.layout.blocks().to_vec();
-    let any = |&b: &Block| {
-        insts(func, b)
-            .into_iter()
-            .any(|i| wanted(func, i).is_some())
-    };
-    if !blocks.iter().any(any) {
+    if !has_qwords_to_expand(func, target) {
         return 0;
     }
+    let blocks = func.layout.blocks().to_vec();
     let empty = Function::new("", func.kind, Signature::default());
     let mut e = Expander::new(std::mem::replace(func, empty), float, target);
     let mut done = 0;
     for block in blocks {
         for inst in std::mem::take(e.func.layout.insts_mut(block)) {
             e.loc = e.func.srclocs[inst];
-            match wanted(&e.func, inst) {
+            match qword_rule(&e.func, inst, target) {
                 None => e.out.push(inst),
                 Some(rule) => {
                     e.replace_inst(inst, rule);

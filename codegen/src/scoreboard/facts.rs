@@ -6,6 +6,7 @@ use gantry_isa_gen::effects::{self, Access, Storage};
 use gantry_isa_gen::exec_unit::{ExecUnit, Function};
 use gantry_isa_gen::swsb::Pipe;
 use gantry_isa_gen::{Arf, Dst, Features, Inst, InstOpts, Platform, Reg, Src, Type};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Read or written bytes of a chunk.
@@ -132,7 +133,7 @@ impl Facts {
             }
             Reg::Arf(..) => None,
         };
-        let mut seen = Vec::new();
+        let mut seen: SmallVec<[Access; 8]> = SmallVec::new();
         effects::accesses(platform, inst, grf, |a| seen.push(a));
         for a in seen {
             let Access {

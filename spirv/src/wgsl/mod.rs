@@ -3,10 +3,11 @@
 mod directives;
 mod overrides;
 
-use crate::error::Errors;
+use crate::error::{CompileError, Errors};
 use crate::options::Options;
-use crate::pipeline::translate;
+use crate::pipeline::{compile, translate};
 use crate::translated::Translated;
+use gantry_codegen::{CompileOptions, Compiled, Context};
 use naga::back::pipeline_constants::process_overrides;
 use naga::back::spv;
 use naga::compact::{KeepUnused, compact};
@@ -130,12 +131,30 @@ fn validate(module: &naga::Module, text: &str) -> Result<naga::valid::ModuleInfo
 /// Errors of naga, and everything that is not supported.
 pub fn translate_wgsl(text: &str, options: &Options) -> Result<Translated, WgslError> {
     let words = with_overrides(text, options)?;
-    let options = Options {
+    Ok(translate(&words, &of_words(options))?)
+}
+
+/// Translates the compute shaders of a text and compiles them for `target`, in the memory of a
+/// context. It is [`compile`] for WGSL.
+///
+/// # Errors
+/// Those of [`translate_wgsl`] and of [`Context::compile`].
+pub fn compile_wgsl(
+    text: &str,
+    options: &Options,
+    target: &CompileOptions,
+    context: &mut Context,
+) -> Result<(Translated, Compiled), CompileError> {
+    let words = with_overrides(text, options)?;
+    compile(&words, &of_words(options), target, context)
+}
+
+/// Returns the options for the SPIR-V that naga writes. All overrides have their values there.
+fn of_words(options: &Options) -> Options {
+    Options {
         robust: Some(options.robust.unwrap_or(true)),
-        // All overrides have their values.
         spec_constants: Default::default(),
         constants: Default::default(),
         ..options.clone()
-    };
-    Ok(translate(&words, &options)?)
+    }
 }

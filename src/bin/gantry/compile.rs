@@ -135,7 +135,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .iter()
         .map(|s| stage(s))
         .collect::<Result<Vec<_>, _>>()?;
-    options.dump = print_after.clone();
+    options.dump = print_after;
     options.simd_cf = SimdCf::from_name(&args.simd_cf).ok_or_else(|| {
         let names = SimdCf::ALL.map(SimdCf::name).join(", ");
         Failure::usage(format!(
@@ -176,6 +176,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         inline: options.inline,
         ..spirv::Options::default()
     };
+    if args.cache.is_none()
+        && args.emit != Emit::Ir
+        && let Some((module, compiled)) =
+            input::translated_and_compiled(&args.file, &args.more, &spirv, &options)?
+    {
+        return emit(args, &module, &compiled, &options);
+    }
     let mut module = input::module(&args.file, &args.more, &spirv)?;
     if args.emit != Emit::Ir {
         input::has_kernel(&args.file, &module)?;
@@ -199,8 +206,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.emit == Emit::Ir {
         text(args, &module.to_string())?;
     }
-    let compiled = input::compiled(&module, &options)?;
-    for s in print_after {
+    emit(
+        args,
+        &module,
+        &input::compiled(&module, &options)?,
+        &options,
+    )
+}
+
+/// Writes what the arguments ask for.
+fn emit(
+    args: &Args,
+    module: &Module,
+    compiled: &Compiled,
+    options: &CompileOptions,
+) -> Result<(), Failure> {
+    for name in &args.print_after {
+        let s = stage(name)?;
         eprint!("; after {}\n{}", s.name(), compiled.dump(s));
     }
     match args.emit {
@@ -208,22 +230,22 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Emit::Bin => binary(
             args,
             "krn",
-            &one_kernel(&args.file, &compiled, "`--emit bin` writes")?
+            &one_kernel(&args.file, compiled, "`--emit bin` writes")?
                 .code
                 .bytes,
         )?,
-        Emit::Asm => text(args, &asm(&module, &compiled, &options))?,
+        Emit::Asm => text(args, &asm(module, compiled, options))?,
         Emit::Ir => {}
         Emit::Mir => text(args, &compiled.dump(Stage::Liveness))?,
     }
     if let Some(path) = &args.regalloc_map {
-        let kernel = one_kernel(&args.file, &compiled, "`--regalloc-map` draws")?;
+        let kernel = one_kernel(&args.file, compiled, "`--regalloc-map` draws")?;
         if let Some(report) = &kernel.stats.report {
             input::write(path, &regalloc_map::png(report)?)?;
         }
     }
     match args.stats {
-        Some(form) => figures::print(form, &module, &compiled, &options),
+        Some(form) => figures::print(form, module, compiled, options),
         None => Ok(()),
     }
 }

@@ -208,6 +208,33 @@ fn translated(
     spirv::translate(&words, options).map_err(|e| Failure::file(path, e))
 }
 
+/// Translates the kernels of a file of SPIR-V or WGSL and compiles them in one step: stages that
+/// find the SIMD width are not run again. Returns `None` for other files.
+pub(crate) fn translated_and_compiled(
+    path: &Path,
+    more: &[PathBuf],
+    spirv: &spirv::Options,
+    options: &CompileOptions,
+) -> Result<Option<(ir::Module, Compiled)>, Failure> {
+    let context = &mut Context::new();
+    let done = match language(path)? {
+        Language::Spirv => spirv::compile(&words(path, more)?, spirv, options, context),
+        #[cfg(feature = "wgsl")]
+        Language::Wgsl => {
+            only_one(more)?;
+            let text = without_header(&read_text(path)?);
+            spirv::wgsl::compile_wgsl(&text, spirv, options, context)
+        }
+        _ => return Ok(None),
+    };
+    match done {
+        Ok((translated, compiled)) => Ok(Some((translated.module, compiled))),
+        // An error about the IR says where in the source it is.
+        Err(spirv::CompileError::Codegen(e)) => Err(Failure::new(e)),
+        Err(e) => Err(Failure::file(path, e)),
+    }
+}
+
 /// Parses a SIMD width.
 pub(crate) fn simd(text: &str) -> Result<Simd, String> {
     match text {

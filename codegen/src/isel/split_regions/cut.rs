@@ -59,7 +59,9 @@ pub fn dst(v: &View, first: u32, lanes: u32, base: GrfPosition) -> Option<(u32, 
         let half = lanes / 2;
         let last = |lane: u32| at(lane) + v.ty.bytes() - 1;
         let halves = || base.same_grf(at(0), last(half - 1)) && base.same_grf(at(half), end);
-        let whole = || (0..lanes).all(|lane| base.same_grf(at(lane), last(lane)));
+        // Strides are whole elements: if the first one is aligned, all of them are.
+        let aligned = at(0) & (v.ty.bytes() - 1) == 0;
+        let whole = || aligned || (0..lanes).all(|lane| base.same_grf(at(lane), last(lane)));
         let split = lanes > 1
             && base.grf_of(end) == base.grf_of(at(0)) + 1
             && if base.even { halves() } else { whole() };

@@ -17,8 +17,8 @@ use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use gantry_isa_gen::{Dst, Inst, Op, Src};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
 
 /// Maximal instructions that make a payload.
 const MAX_INSTS: usize = 4;
@@ -144,7 +144,7 @@ impl Payloads {
 
     /// Gives equal payloads one group. Returns the number of groups.
     fn group(&mut self, code: &VCode) -> u32 {
-        let mut groups: HashMap<Recipe, u32> = HashMap::new();
+        let mut groups: FxHashMap<Recipe, u32> = FxHashMap::default();
         for p in &mut self.all {
             let data = &code.vregs[p.reg];
             let insts = p.insts.iter();

@@ -8,8 +8,8 @@
 //! instructions than the extensions take. Operations on lanes extend what they read for nothing;
 //! stores, calls, regions and block parameters do not.
 //!
-//! Input and output: verified IR. The work is linear. Functions without wide dwords are left after
-//! one look at each instruction.
+//! Input and output: verified IR. The work is linear. Functions without an
+//! operation to begin with are left after one look at each instruction.
 
 use super::demanded_lanes::insts;
 use crate::graph::union_find::UnionFind;
@@ -57,9 +57,9 @@ struct Candidate {
 pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
     let grf = ctx.target.grf();
     let divides = ctx.target.features().math_int_div;
-    let wide = |&inst: &Inst| wide_dwords(func, grf, inst).is_some();
+    let begins = |&inst: &Inst| wide_dwords(func, grf, inst).is_some() && is_of_short(func, inst);
     let mut blocks = func.layout.blocks().iter();
-    if !blocks.any(|&b| func.layout.insts(b).iter().any(wide)) {
+    if !blocks.any(|&b| func.layout.insts(b).iter().any(begins)) {
         return 0;
     }
     let cfg = state.cfg.get(func);
@@ -146,6 +146,15 @@ fn narrowed(
         _ => return None,
     };
     fits.then_some((opcode, word))
+}
+
+/// Returns true if all operands of an operation are short. Every web has such an operation, for no
+/// other one is a candidate before it.
+fn is_of_short(func: &Function, inst: Inst) -> bool {
+    let mut short = true;
+    let data = func.dfg.data(inst);
+    data.for_each_arg(&func.dfg, |v| short = short && is_short(func, v));
+    short
 }
 
 /// Returns true for constants and for extensions of words or bytes.

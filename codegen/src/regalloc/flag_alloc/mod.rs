@@ -480,11 +480,38 @@ pub fn allocate_flags(
         copy_second_sources(&mut code);
         return Ok(code);
     }
-    let sunk = sink_compares::sink(&mut code);
-    if sunk > 0 && block_local::allocate(&mut code, count, whole) {
-        copy_second_sources(&mut code);
-        return Ok(code);
+    let mut placed = place(name, &code, (count, whole), file, ctx);
+    // Where flags are moved there may be too few. Fewer are live at once when compares are where
+    // they are used.
+    let is_moved = |p: &FlagAllocation| !p.output.edits.is_empty();
+    let too_few = !matches!(&placed, Ok(all) if !all.iter().any(is_moved));
+    if too_few && sink_compares::sink(&mut code) > 0 {
+        if block_local::allocate(&mut code, count, whole) {
+            copy_second_sources(&mut code);
+            return Ok(code);
+        }
+        placed = place(name, &code, (count, whole), file, ctx);
     }
+    let mut moves = Vec::new();
+    for p in placed? {
+        rewrite(name, &mut code, p, whole, &mut moves)?;
+    }
+    insert(&mut code, moves);
+    copy_second_sources(&mut code);
+    Ok(code)
+}
+
+/// Finds places for the flags of each routine, in `count` flags, which are `whole` or halves.
+///
+/// # Errors
+/// Those of [`allocate_flags`].
+fn place(
+    name: &str,
+    code: &VCode,
+    (count, whole): (u32, bool),
+    file: u32,
+    ctx: &mut regalloc2::Ctx,
+) -> Result<Vec<FlagAllocation>, CodegenError> {
     let mut regs = PRegSet::empty();
     for n in 0..count as usize {
         regs.add(PReg::new(n, RegClass::Int));
@@ -496,14 +523,14 @@ pub fn allocate_flags(
         scratch_by_class: [None; 3],
         fixed_stack_slots: Vec::new(),
     };
-    let numbers = FlagNumbers::new(&code);
+    let numbers = FlagNumbers::new(code);
     let mut placed = Vec::with_capacity(code.routines.len());
     for routine in code.routines.keys() {
-        let view = RoutineView::new(&code, routine, &numbers, regs, flag_word(whole).bytes());
-        if let Some(load) = check_demand(&code, &view, file) {
-            return Err(load.error(name, &code, file));
+        let view = RoutineView::new(code, routine, &numbers, regs, flag_word(whole).bytes());
+        if let Some(load) = check_demand(code, &view, file) {
+            return Err(load.error(name, code, file));
         }
-        let vast = is_vast(&code, &view);
+        let vast = is_vast(code, &view);
         let options = RegallocOptions {
             validate_ssa: cfg!(debug_assertions) && !vast,
             algorithm: if vast {
@@ -523,13 +550,7 @@ pub fn allocate_flags(
             output,
         });
     }
-    let mut moves = Vec::new();
-    for p in placed {
-        rewrite(name, &mut code, p, whole, &mut moves)?;
-    }
-    insert(&mut code, moves);
-    copy_second_sources(&mut code);
-    Ok(code)
+    Ok(placed)
 }
 
 /// Returns the type of a flag's bits. `whole` selects 32-bit flags.

@@ -32,11 +32,16 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mu
     if ctx.target.features().i64_sums || !has_vectors(func) {
         return 0;
     }
+    state.cfg.remove_unreachable(func);
+    let expands = legalize_ops::has_qwords_to_expand(func, ctx.target);
+    if !expands && PairSets::new(func, &state.cfg.get(func)).is_empty() {
+        return 0;
+    }
     // Forwarded loads may be uniform, and then no vectors any more.
     if ctx.passes.contains(Pass::Egraph) {
         crate::opt::egraph::run_without_rules(func, ctx, state);
+        state.cfg.remove_unreachable(func);
     }
-    state.cfg.remove_unreachable(func);
     let rewritten = legalize_ops::expand_qwords(func, ctx.float, ctx.target);
     let cfg = state.cfg.get(func);
     let sets = PairSets::new(func, &cfg);

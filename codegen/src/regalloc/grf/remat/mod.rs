@@ -61,6 +61,8 @@ struct Candidate {
     reg: VReg,
     /// Previous reader, or the definition.
     from: u32,
+    /// Where its live range ends: at the reader, or at the end of the reader's loop.
+    to: u32,
     reader: u32,
     recipe: RematRecipe,
 }
@@ -273,27 +275,37 @@ impl<'a> Remat<'a> {
             let depth = self.loops.depth(self.block(last));
             let mut readers: SmallVec<[u32; 8]> = SmallVec::new();
             let mut plain = true;
+            let mut deeper = false;
             for o in self.occurrences.of(r).iter().filter(|o| o.inst > last) {
                 let m = self.code.insts.get(o.inst as usize);
                 plain &= matches!(m, Some(MInst::Op { .. } | MInst::Copy { .. }));
-                plain &= self.loops.depth(self.block(o.inst)) <= depth;
+                deeper |= self.loops.depth(self.block(o.inst)) > depth;
                 if readers.last() != Some(&o.inst) {
                     readers.push(o.inst);
                 }
             }
-            if !plain {
+            if !plain || deeper && readers.len() > 1 {
                 continue;
             }
+            // A value that enters a loop is live up to its end.
+            let end = self.live.ranges[r].last().map_or(0, |x| x.end / 2);
             let mut from = last;
             for reader in readers {
+                let to = if deeper { end.max(reader) } else { reader };
                 if reader - from > MIN_DISTANCE
-                    && self.peaks.max(from + 1, reader) > i64::from(self.limit)
+                    && self.peaks.max(from + 1, to) > i64::from(self.limit)
                 {
+                    let recipe = self.recipe(r, reader);
+                    // In a loop, one instruction is cheaper than a fill, and more may not be.
+                    if deeper && (recipe.insts.len() > 1 || !recipe.leaves.is_empty()) {
+                        continue;
+                    }
                     out.push(Candidate {
                         reg: r,
                         from,
+                        to,
                         reader,
-                        recipe: self.recipe(r, reader),
+                        recipe,
                     });
                 }
                 from = reader;
@@ -317,7 +329,7 @@ impl<'a> Remat<'a> {
         let mut groups: BTreeMap<SmallVec<[VReg; 2]>, (u64, u32)> = BTreeMap::new();
         for i in &candidates {
             let (saved, last) = groups.entry(i.recipe.leaves.clone()).or_default();
-            *saved += area(i.reg, i.from, i.reader);
+            *saved += area(i.reg, i.from, i.to);
             *last = (*last).max(i.reader);
         }
         let pays = |i: &&Candidate| {
@@ -331,17 +343,16 @@ impl<'a> Remat<'a> {
         let mut order: Vec<&Candidate> = candidates.iter().filter(pays).collect();
         // Prefers long live ranges and few instructions.
         order.sort_by_key(|i| {
-            let worth = area(i.reg, i.from, i.reader) / i.recipe.insts.len().max(1) as u64;
+            let worth = area(i.reg, i.from, i.to) / i.recipe.insts.len().max(1) as u64;
             (Reverse(worth), i.reader, i.reg)
         });
         let mut until: BTreeMap<VReg, u32> = BTreeMap::new();
         let mut out: BTreeMap<VReg, Vec<u32>> = BTreeMap::new();
         for i in order {
-            if self.peaks.max(i.from + 1, i.reader) <= i64::from(self.limit) {
+            if self.peaks.max(i.from + 1, i.to) <= i64::from(self.limit) {
                 continue;
             }
-            self.peaks
-                .add(i.from + 1, i.reader, -i64::from(bytes(i.reg)));
+            self.peaks.add(i.from + 1, i.to, -i64::from(bytes(i.reg)));
             for &l in &i.recipe.leaves {
                 let end = until.entry(l).or_insert_with(|| ends(l, i.reader));
                 if *end < i.reader {
