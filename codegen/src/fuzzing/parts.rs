@@ -267,7 +267,10 @@ impl Gen<'_, '_, '_> {
             for (n, v) in (0..count).zip(&mut values) {
                 let other = match way {
                     0 => same,
-                    1 => self.b.ins().imm(ty, u64::from(n % 2)),
+                    1 => {
+                        let bits = u64::from(self.rng.below(8));
+                        self.b.ins().imm(ty, bits)
+                    }
                     2 => {
                         let region = Region::contiguous(part as u16, at(n));
                         self.b.ins().rdregion(ty, with, region)

@@ -279,7 +279,11 @@ impl Gen<'_, '_, '_> {
 
     /// Returns an extended number, or a number of the type if there is none narrower.
     fn extended(&mut self, ty: Type) -> Option<Value> {
-        let from = of(ty, self.int())?;
+        let short = self.rng.pick(&[Scalar::I8, Scalar::I16]);
+        let from = match short.filter(|_| !self.rng.one_in(8)) {
+            Some(scalar) => of(ty, scalar)?,
+            None => of(ty, self.int())?,
+        };
         if from.scalar().bytes() >= ty.scalar().bytes() {
             return Some(self.value(ty));
         }

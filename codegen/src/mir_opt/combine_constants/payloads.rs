@@ -3,7 +3,7 @@
 //! An argument lies where the launch put it. A message that needs it at a GRF takes a copy, and so
 //! does one that adds a constant to it in a header. Arguments never change, so equal copies are one
 //! value. It is made once, where that runs least often: in the nearest common dominator, before
-//! loops.
+//! loops. Those of arms of a branch stay apart.
 //!
 //! A payload is a register of one or two GRFs that only messages read. A few integer instructions
 //! of one block make it, from arguments, immediates and itself. The two payloads of one message
@@ -255,6 +255,13 @@ pub(super) fn share(code: &mut VCode, budget: u32, tree: &mut Option<DominatorTr
     let mut chosen = Vec::new();
     for group in all.chunk_by(|a, b| a.group == b.group) {
         if let (Some((to, gain)), Some(first)) = (search.best(group, |p| p.site), group.first()) {
+            // No path through arms of a branch gets shorter, and in an arm the copy may vanish.
+            let arms = group
+                .iter()
+                .all(|p| p.site.block != to.block && !in_loop(p));
+            if arms {
+                continue;
+            }
             let saved = gain.saturating_mul(first.insts.len() as u64);
             chosen.push((saved, to, first, group));
         }
