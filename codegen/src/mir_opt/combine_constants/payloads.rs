@@ -3,7 +3,7 @@
 //! An argument lies where the launch put it. A message that needs it at a GRF takes a copy, and so
 //! does one that adds a constant to it in a header. Arguments never change, so equal copies are one
 //! value. It is made once, where that runs least often: in the nearest common dominator, before
-//! loops. Those of arms of a branch stay apart.
+//! loops. In arms of a branch, copies of an argument that may be the payload itself stay.
 //!
 //! A payload is a register of one or two GRFs that only messages read. A few integer instructions
 //! of one block make it, from arguments, immediates and itself. The two payloads of one message
@@ -207,6 +207,23 @@ impl Payloads {
     }
 }
 
+/// Returns true for a copy of an argument that lies at the start of a GRF, where it may be the
+/// payload itself.
+fn is_in_place(code: &VCode, p: &Payload) -> bool {
+    let &[i] = &p.insts[..] else { return false };
+    let Some(MInst::Op { inst, .. }) = code.insts.get(i as usize) else {
+        return false;
+    };
+    let &Src::Direct { at, .. } = &inst.srcs[0] else {
+        return false;
+    };
+    let fixed = at.reg.as_grf().map(|r| code.vregs[r].constraint);
+    let Some(RegConstraint::Fixed(start)) = fixed else {
+        return false;
+    };
+    inst.op == Op::Mov && (start + u32::from(at.sub)).is_multiple_of(code.grf.bytes)
+}
+
 /// Number of a group of equal payloads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Group(u32);
@@ -259,7 +276,7 @@ pub(super) fn share(code: &mut VCode, budget: u32, tree: &mut Option<DominatorTr
             let arms = group
                 .iter()
                 .all(|p| p.site.block != to.block && !in_loop(p));
-            if arms {
+            if arms && is_in_place(code, first) {
                 continue;
             }
             let saved = gain.saturating_mul(first.insts.len() as u64);
