@@ -209,6 +209,7 @@ impl Verifier<'_> {
         let wanted = match last {
             MInst::Jump => 1,
             MInst::Branch { .. } | MInst::BranchExec { .. } => 2,
+            MInst::JumpTable { .. } => succs.max(2),
             _ => 0,
         };
         if !last.is_terminator() || !only {
@@ -350,6 +351,9 @@ impl Verifier<'_> {
                 self.bytes(VirtReg::grf(*dst), 0, Type::Uw.bytes())
             }
             MInst::Branch { flag, .. } => self.bytes(*flag, 0, 0),
+            MInst::JumpTable { distance } => {
+                self.bytes(VirtReg::grf(*distance), 0, Type::D.bytes())
+            }
             MInst::Leave {
                 flag: Some((f, ..)),
                 ..

@@ -415,6 +415,10 @@ impl Replay {
                 self.whole(p, link, from);
                 self.commit();
             }
+            (MInst::JumpTable { distance }, MInst::JumpTable { distance: from }) => {
+                self.whole(p, distance, from);
+                self.commit();
+            }
             (MInst::EndThread { payload }, MInst::EndThread { payload: from }) => {
                 self.whole(p, payload, from);
                 self.commit();
