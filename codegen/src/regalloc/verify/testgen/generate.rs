@@ -376,6 +376,13 @@ impl Generator<'_> {
                 exec: ExecSize::S16,
             };
         }
+        if self.rng.one_in(8)
+            && let Some(distance) = self.rng.pick(&self.env)
+            && self.vregs[distance].bytes >= 4
+        {
+            self.seen.add(Feature::Table);
+            return MInst::JumpTable { distance };
+        }
         MInst::Branch {
             flag: VirtReg::phys(Reg::Arf(Arf::Flag, 0)),
             sub: 0,
