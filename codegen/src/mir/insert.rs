@@ -33,14 +33,18 @@ impl Inserted {
 pub(crate) fn together(code: &VCode, at: usize, stays: impl Fn(VReg) -> bool) -> usize {
     let inst = |n: usize| code.insts.get(n);
     let result = |m: Option<&MInst>| matches!(m, Some(MInst::Start { dst }) if stays(*dst));
+    let read = |m: Option<&MInst>| matches!(m, Some(MInst::Touch { write: false, .. }));
     let mut n = at;
+    while read(inst(n)) {
+        n += 1;
+    }
     while result(inst(n)) && n > 0 {
         n -= 1;
     }
     if !matches!(inst(n), Some(MInst::Call { .. })) {
         return at;
     }
-    while n > 0 && matches!(inst(n - 1), Some(MInst::Touch { write: false, .. })) {
+    while n > 0 && read(inst(n - 1)) {
         n -= 1;
     }
     n
