@@ -1,9 +1,9 @@
 //! Emission: allocated machine code becomes instructions of the ISA crate, then bytes.
 //!
 //! Copies become moves if source and destination differ. Terminators become `jmpi`, or nothing if
-//! control falls through. A jump table is a `jmpi` by a register, and a `jmpi` for each entry; the last entry
-//! falls through if it can. Branch targets become distances in bytes. Blocks that only jump are left
-//! out. The instructions of the mask stack are in `mask_stack`.
+//! control falls through. A jump table is a `jmpi` by a register, and a `jmpi` for each entry; the
+//! last entry falls through if it can. Branch targets become distances in bytes. Blocks that only
+//! jump are left out. The instructions of the mask stack are in `mask_stack`.
 
 mod by_reference;
 mod bytes;

@@ -1,10 +1,10 @@
 //! Jump tables: dense cases of a `switch` become a jump by a computed distance.
 //!
-//! A table takes four to six instructions, whatever the number of cases: a difference with the first
-//! case, a minimum that leads all others to the last entry, the distance in bytes, a `jmpi` by it,
-//! and the `jmpi` of the entry. The first two are left out if they change nothing. In the IR a table is a `switch` on that distance, whose
-//! cases are the positions of the entries in order and whose default is the last entry. Lowering
-//! makes a machine instruction of it ([`is_table`]).
+//! A table takes four to six instructions, whatever the number of cases: a difference with the
+//! first case, a minimum that leads all others to the last entry, the distance in bytes, a `jmpi`
+//! by it, and the `jmpi` of the entry. The first two are left out if they change nothing. In the IR
+//! a table is a `switch` on that distance, whose cases are the positions of the entries in order
+//! and whose default is the last entry. Lowering makes a machine instruction of it ([`is_table`]).
 //!
 //! [`dense`] finds the cases in one walk over them, sorted by value.
 

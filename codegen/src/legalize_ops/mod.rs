@@ -73,8 +73,8 @@ impl Rule {
 }
 
 /// Expands the operations that the target lacks. Borrows the function if there are none. `float`
-/// gives the float modes: a subroutine has those of its kernel. With `tables`, a `switch` with dense
-/// cases becomes a jump by a table.
+/// gives the float modes: a subroutine has those of its kernel. With `tables`, a `switch` with
+/// dense cases becomes a jump by a table.
 ///
 /// # Errors
 /// An operation that the target lacks and that has no rule.

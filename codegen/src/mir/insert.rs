@@ -265,7 +265,13 @@ mod tests {
         };
         let mut code = VCode {
             grf: Target::lookup("skl").unwrap().grf(),
-            insts: vec![start(0), touch(1, true), touch(2, false), call],
+            insts: vec![
+                start(0),
+                touch(1, true),
+                touch(2, false),
+                touch(3, false),
+                call,
+            ],
             locs: SrcLocs::default(),
             blocks: PrimaryMap::new(),
             routines: PrimaryMap::new(),
@@ -276,13 +282,18 @@ mod tests {
             lone_surfaces: 0,
             fired: Default::default(),
         };
-        let new = Inserted {
-            at: 3,
+        let new = |at, n| Inserted {
+            at,
             after: false,
-            inst: start(10),
+            inst: start(n),
         };
-        insert(&mut code, vec![new]);
-        let expected = [start(0), touch(1, true), start(10), touch(2, false), call];
-        assert_eq!(code.insts, expected);
+        insert(&mut code, vec![new(2, 10), new(3, 11), new(4, 12)]);
+        let new = [10, 11, 12].map(start);
+        let expected = [
+            &[start(0), touch(1, true)],
+            &new[..],
+            &[touch(2, false), touch(3, false), call],
+        ];
+        assert_eq!(code.insts, expected.concat());
     }
 }
