@@ -139,9 +139,10 @@ fn a_terminator_keeps_what_a_later_block_reads() {
         Type::Ud,
     )];
     // More than the GRF file.
+    let from = src(0, ExecSize::S8, Type::Ud);
     first.extend(
         wide.clone()
-            .map(|n| mov(Some(n), ZERO, ExecSize::S8, Type::Ud)),
+            .map(|n| mov(Some(n), from, ExecSize::S8, Type::Ud)),
     );
     first.extend(wide.map(|n| read(n, ExecSize::S8)));
     first.push(MInst::JumpTable { distance: r(1) });
