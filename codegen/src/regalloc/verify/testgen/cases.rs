@@ -123,43 +123,6 @@ const ZERO: Src<VirtReg> = Src::Imm {
     ty: Type::Ud,
 };
 
-/// A jump table reads a register that is live after it, but not in the block that comes next.
-/// Spilling keeps it, though that block is no reader.
-#[test]
-fn a_terminator_keeps_what_a_later_block_reads() {
-    const WIDE: usize = 5;
-    let wide = 2..2 + WIDE;
-    let mut vregs = vec![(32, RegConstraint::Fixed(0)), (4, ANY)];
-    vregs.extend(wide.clone().map(|_| (32 * 32, ANY)));
-    let read = |n, exec| mov(None, src(n, exec, Type::Ud), exec, Type::Ud);
-    let mut first = vec![mov(
-        Some(1),
-        src(0, ExecSize::S1, Type::Ud),
-        ExecSize::S1,
-        Type::Ud,
-    )];
-    // More than the GRF file.
-    let from = src(0, ExecSize::S8, Type::Ud);
-    first.extend(
-        wide.clone()
-            .map(|n| mov(Some(n), from, ExecSize::S8, Type::Ud)),
-    );
-    first.extend(wide.map(|n| read(n, ExecSize::S8)));
-    first.push(MInst::JumpTable { distance: r(1) });
-    let end = MInst::EndThread { payload: r(0) };
-    let code = code(
-        &vregs,
-        &[
-            (&first, &[1, 2]),
-            (&[end], &[]),
-            (&[read(1, ExecSize::S1), end], &[]),
-        ],
-        &[3],
-    );
-    let done = allocated(&code).unwrap();
-    assert!(done.spilled.registers > 0);
-}
-
 /// The kernel's code ends with a loop, and a routine follows it. Both read the same payload
 /// register.
 #[test]
