@@ -113,6 +113,9 @@ passes! {
     VectorizeLoads "vectorize-loads" O1,
     /// Stores to neighbouring elements become one store.
     VectorizeStores "vectorize-stores" O1,
+    // A part of the stage `legalize-ops`.
+    /// Jump tables for `switch` with dense cases.
+    JumpTables "jump-tables" O1,
     // Machine code: each is a stage of the pipeline, or a part of one.
     /// Large parameters of subroutines are passed by reference.
     PassByReference "pass-by-reference" O1,

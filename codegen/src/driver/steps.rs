@@ -107,7 +107,21 @@ pub(super) fn legalize_ops(work: &mut Work<'_, '_>) -> Result<u32, CodegenError>
     let target = &work.options.target;
     let float = work.func.float_controls();
     let group = work.form.ir()?;
-    let group = group.map(|f| expand(work.module, f, float, target))?;
+    let tables = work.passes.contains(Pass::JumpTables);
+    let group = group.map(|f| expand(work.module, f, float, target, tables))?;
+    if tables {
+        let ends = |f: &Function| {
+            let blocks = f.layout.blocks().iter();
+            let last = blocks.filter_map(|&b| f.layout.terminator(b));
+            last.filter(|&t| f.dfg.data(t).opcode() == Opcode::Switch)
+                .count()
+        };
+        work.stats.passes.push(PassStats {
+            pass: Pass::JumpTables,
+            changes: group.functions().map(ends).sum::<usize>() as u32,
+            time: Duration::ZERO,
+        });
+    }
     work.form = Form::Ir(group);
     Ok(0)
 }

@@ -2,7 +2,7 @@
 
 use super::NATIVE;
 use crate::error::CodegenError;
-use gantry_isa_gen::{self as isa, Inst, InstOpts, Platform, Reg, Src, Target};
+use gantry_isa_gen::{self as isa, Inst, InstOpts, Op, Platform, Reg, Src, Target};
 
 /// Bytes of a compact instruction.
 const COMPACT: u32 = 8;
@@ -28,7 +28,8 @@ pub(super) fn size<R: Copy>(inst: &Inst<R>) -> u32 {
 /// Returns true for branches. They are never compacted, as in Intel's assembler: their distance
 /// depends on the size of other instructions.
 fn goes_elsewhere(inst: &Inst<Reg>) -> bool {
-    inst.srcs.iter().any(|s| matches!(s, Src::Target(_)))
+    // By a register, `jmpi` goes to an entry of the table behind it.
+    inst.op == Op::Jmpi || inst.srcs.iter().any(|s| matches!(s, Src::Target(_)))
 }
 
 /// Encodes instructions whose branch distances assume that none is compact. Sets the option of

@@ -1,8 +1,9 @@
 //! Emission: allocated machine code becomes instructions of the ISA crate, then bytes.
 //!
 //! Copies become moves if source and destination differ. Terminators become `jmpi`, or nothing if
-//! control falls through. Branch targets become distances in bytes. Blocks that only jump are left
-//! out. The instructions of the mask stack are in `mask_stack`.
+//! control falls through. A jump table is a `jmpi` by a register, and a `jmpi` for each entry; the
+//! last entry falls through if it can. Branch targets become distances in bytes. Blocks that only
+//! jump are left out. The instructions of the mask stack are in `mask_stack`.
 
 mod by_reference;
 mod bytes;
@@ -20,7 +21,7 @@ use crate::error::CodegenError;
 use crate::ir::{DataRef, SourceLoc};
 use crate::isel::lower_sends;
 use crate::mir::liveness::Liveness;
-use crate::mir::operand::{dst, imm, uniform};
+use crate::mir::operand::{dst, imm, scalar, uniform};
 use crate::mir::srclocs::SrcLocs;
 use crate::mir::{MInst, RegKind, SymbolPart, VBlock, VCode, VReg, VirtReg, check_counts};
 use crate::regalloc::Allocation;
@@ -651,6 +652,21 @@ impl Emitter<'_> {
                 } else {
                     self.jump(block, 0, pred(false));
                     self.jump(block, 1, None);
+                }
+            }
+            MInst::JumpTable { distance } => {
+                let at = self.grf(self.address(distance, 0))?;
+                let distance = scalar(at, Type::D);
+                self.out.push(uniform(Op::Jmpi, Dst::None, [distance]));
+                let succs = &self.code.blocks[block].succs;
+                let Some((&last, others)) = succs.split_last() else {
+                    return Err("a jump table without entries".to_string());
+                };
+                for &to in others {
+                    self.jump_to(to, None);
+                }
+                if !self.follows(block, last) {
+                    self.jump_to(last, None);
                 }
             }
             MInst::Leave { flag, to, exec } => {

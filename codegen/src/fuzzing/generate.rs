@@ -475,7 +475,7 @@ impl Gen<'_, '_, '_> {
             let few = self.b.ins().iconst(int, 15);
             arg = self.b.ins().band(arg, few);
         }
-        let count = 1 + self.rng.below(3) as usize;
+        let count = 1 + self.rng.below(5) as usize;
         let blocks: Vec<Block> = (0..count).map(|_| self.b.create_block()).collect();
         let end = self.b.create_block();
         let merged = self.b.append_block_param(end, ty);
@@ -486,9 +486,12 @@ impl Gen<'_, '_, '_> {
         };
         let mut cases = std::collections::BTreeMap::new();
         let mut value = 0;
-        for _ in 0..self.rng.below(20) {
+        // Dense cases of many blocks are a jump table.
+        let dense = self.rng.one_in(3);
+        for _ in 0..self.rng.below(if dense { 40 } else { 20 }) {
             let far = self.rng.bits() as i64;
             value = match self.rng.below(4) {
+                0 if dense => value + 2,
                 0 => far,
                 1 => far & 15,
                 _ => value + 1,

@@ -19,12 +19,15 @@ mod divide;
 mod exact;
 mod floats;
 mod ints;
+mod jump_table;
 mod lanes;
 mod predicates;
 mod printf;
 mod small_floats;
 mod switch;
 mod wide;
+
+pub(crate) use jump_table::is_table;
 
 use crate::error::CodegenError;
 use crate::ir::{
@@ -70,7 +73,8 @@ impl Rule {
 }
 
 /// Expands the operations that the target lacks. Borrows the function if there are none. `float`
-/// gives the float modes: a subroutine has those of its kernel.
+/// gives the float modes: a subroutine has those of its kernel. With `tables`, a `switch` with
+/// dense cases becomes a jump by a table.
 ///
 /// # Errors
 /// An operation that the target lacks and that has no rule.
@@ -79,6 +83,7 @@ pub fn expand<'f>(
     func: Cow<'f, Function>,
     float: FloatControls,
     target: &Target,
+    tables: bool,
 ) -> Result<Cow<'f, Function>, CodegenError> {
     let mut func = func;
     if predicates::has_long(&func) {
@@ -101,6 +106,7 @@ pub fn expand<'f>(
         return Ok(func);
     }
     let mut e = Expander::new(func.into_owned(), float, target);
+    e.tables = tables;
     for block in e.func.layout.blocks().to_vec() {
         for inst in std::mem::take(e.func.layout.insts_mut(block)) {
             e.loc = e.func.srclocs[inst];
@@ -303,6 +309,8 @@ struct Expander<'t> {
     /// Rounding and denormal modes of its floats.
     float: FloatControls,
     target: &'t Target,
+    /// True if dense cases of a `switch` become a jump table.
+    tables: bool,
     /// Instructions of the current block.
     out: BlockInsts,
     /// Location of the instruction that is being rewritten; its replacement gets it.
@@ -319,6 +327,7 @@ impl<'t> Expander<'t> {
             float,
             func,
             target,
+            tables: false,
             out: BlockInsts::new(),
             loc: SourceLoc::NONE,
             replaced: SecondaryMap::new(),

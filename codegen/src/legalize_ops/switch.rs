@@ -1,15 +1,21 @@
-//! Expansion of `switch` to a tree of compares and branches.
+//! Expansion of `switch` to a tree of compares and branches. Dense cases are jump tables, which are
+//! leaves of the tree.
 
 use super::Expander;
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, BlockInsts, Inst, InstData, IntCC, Opcode, Type, Value};
+use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Consecutive values with the same destination.
-struct CaseCluster {
-    low: u64,
-    high: u64,
-    dest: BlockCall,
+/// Consecutive values with the same destination, or a range of them whose destination is a jump
+/// table.
+#[derive(Clone, Copy)]
+pub(super) struct CaseCluster {
+    pub(super) low: u64,
+    pub(super) high: u64,
+    pub(super) dest: BlockCall,
+    /// True for a jump table, which leads all values outside of the range to the default.
+    pub(super) table: bool,
 }
 
 /// Maximal clusters that a leaf compares one by one.
@@ -52,6 +58,7 @@ impl Expander<'_> {
                     low: value,
                     high: value,
                     dest,
+                    table: false,
                 }),
             }
         }
@@ -64,6 +71,12 @@ impl Expander<'_> {
                 args: ValueList::new(),
             }
         };
+        if self.tables {
+            clusters = self.tables(arg, clusters, otherwise);
+            if clusters.is_empty() && !cases.values.is_empty() {
+                return true;
+            }
+        }
         let ty = self.ty(arg);
         let mut work = vec![SwitchNode {
             block: None,
@@ -111,7 +124,16 @@ impl Expander<'_> {
     ) {
         let ty = self.ty(arg);
         let (mut low, mut high) = (node.low, node.high);
-        let list = &clusters[node.clusters.clone()];
+        // A table decides for all values that are left.
+        let list: SmallVec<[CaseCluster; LEAF]> = {
+            let all = &clusters[node.clusters.clone()];
+            let tables = all.iter().filter(|c| c.table);
+            all.iter()
+                .filter(|c| !c.table)
+                .chain(tables)
+                .copied()
+                .collect()
+        };
         // If the clusters cover the node, the last needs no compare, whatever the order of the
         // others.
         let inside: u128 = list.iter().map(|c| u128::from(c.high - c.low) + 1).sum();
@@ -120,7 +142,7 @@ impl Expander<'_> {
         let mut outer = None;
         for (n, c) in list.iter().enumerate() {
             let last = n + 1 == list.len();
-            if last && full {
+            if last && (full || c.table) {
                 self.push_jump(c.dest);
                 self.end(block, outer);
                 return;
@@ -163,12 +185,12 @@ impl Expander<'_> {
         a.block == b.block && a.args.as_slice(pool) == b.args.as_slice(pool)
     }
 
-    fn compare(&mut self, cond: IntCC, v: Value, ty: Type, with: u64) -> Value {
+    pub(super) fn compare(&mut self, cond: IntCC, v: Value, ty: Type, with: u64) -> Value {
         let with = self.int(ty, with as i64);
         self.icmp(cond, v, with)
     }
 
-    fn branch(&mut self, cond: Value, then: BlockCall, otherwise: BlockCall) {
+    pub(super) fn branch(&mut self, cond: Value, then: BlockCall, otherwise: BlockCall) {
         let (opcode, dests) = (Opcode::Brif, [then, otherwise]);
         self.push(
             InstData::Brif {
@@ -186,7 +208,7 @@ impl Expander<'_> {
     }
 
     /// Appends a new block.
-    fn block(&mut self) -> Block {
+    pub(super) fn block(&mut self) -> Block {
         let block = self.func.dfg.make_block();
         self.func.layout.append_block(block);
         block
@@ -194,14 +216,14 @@ impl Expander<'_> {
 
     /// Moves the appended instructions into a new block, and restores the outer ones. Without a
     /// block they stay in the current one.
-    fn end(&mut self, block: Option<Block>, outer: Option<BlockInsts>) {
+    pub(super) fn end(&mut self, block: Option<Block>, outer: Option<BlockInsts>) {
         if let (Some(block), Some(outer)) = (block, outer) {
             *self.func.layout.insts_mut(block) = std::mem::replace(&mut self.out, outer);
         }
     }
 
     /// Makes a block that jumps to a destination.
-    fn jump_from_new(&mut self, dest: BlockCall) -> Block {
+    pub(super) fn jump_from_new(&mut self, dest: BlockCall) -> Block {
         let block = self.block();
         let outer = std::mem::take(&mut self.out);
         self.push_jump(dest);
@@ -210,7 +232,8 @@ impl Expander<'_> {
     }
 }
 
-fn call(block: Block) -> BlockCall {
+/// Returns a destination without arguments.
+pub(super) fn call(block: Block) -> BlockCall {
     let args = ValueList::new();
     BlockCall { block, args }
 }

@@ -213,6 +213,7 @@ impl fmt::Display for MInst {
                     _ => Ok(()),
                 }
             }
+            MInst::JumpTable { distance } => write!(f, "jump table {distance}"),
             MInst::Leave { flag, to, .. } => {
                 f.write_str("leave")?;
                 if let Some((flag, sub, inverse)) = flag {

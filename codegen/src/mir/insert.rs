@@ -33,14 +33,18 @@ impl Inserted {
 pub(crate) fn together(code: &VCode, at: usize, stays: impl Fn(VReg) -> bool) -> usize {
     let inst = |n: usize| code.insts.get(n);
     let result = |m: Option<&MInst>| matches!(m, Some(MInst::Start { dst }) if stays(*dst));
+    let read = |m: Option<&MInst>| matches!(m, Some(MInst::Touch { write: false, .. }));
     let mut n = at;
+    while read(inst(n)) {
+        n += 1;
+    }
     while result(inst(n)) && n > 0 {
         n -= 1;
     }
     if !matches!(inst(n), Some(MInst::Call { .. })) {
         return at;
     }
-    while n > 0 && matches!(inst(n - 1), Some(MInst::Touch { write: false, .. })) {
+    while n > 0 && read(inst(n - 1)) {
         n -= 1;
     }
     n
@@ -261,7 +265,13 @@ mod tests {
         };
         let mut code = VCode {
             grf: Target::lookup("skl").unwrap().grf(),
-            insts: vec![start(0), touch(1, true), touch(2, false), call],
+            insts: vec![
+                start(0),
+                touch(1, true),
+                touch(2, false),
+                touch(3, false),
+                call,
+            ],
             locs: SrcLocs::default(),
             blocks: PrimaryMap::new(),
             routines: PrimaryMap::new(),
@@ -272,13 +282,18 @@ mod tests {
             lone_surfaces: 0,
             fired: Default::default(),
         };
-        let new = Inserted {
-            at: 3,
+        let new = |at, n| Inserted {
+            at,
             after: false,
-            inst: start(10),
+            inst: start(n),
         };
-        insert(&mut code, vec![new]);
-        let expected = [start(0), touch(1, true), start(10), touch(2, false), call];
-        assert_eq!(code.insts, expected);
+        insert(&mut code, vec![new(2, 10), new(3, 11), new(4, 12)]);
+        let new = [10, 11, 12].map(start);
+        let expected = [
+            &[start(0), touch(1, true)],
+            &new[..],
+            &[touch(2, false), touch(3, false), call],
+        ];
+        assert_eq!(code.insts, expected.concat());
     }
 }

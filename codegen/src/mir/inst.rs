@@ -124,6 +124,12 @@ pub enum MInst {
         /// Test of the flag.
         test: FlagTest,
     },
+    /// Jump to the successor whose number a register has, as the distance in bytes from a `jmpi`
+    /// to an entry of the table behind it. Each entry is a `jmpi` in its native form.
+    JumpTable {
+        /// Distance, a dword.
+        distance: VReg,
+    },
     /// Disables channels: they wait at a join point, or never run again.
     Leave {
         /// Channels that leave: those whose bit is set, or, if inverted, is clear. `None` is all
@@ -252,6 +258,7 @@ impl MInst {
             MInst::EndThread { payload } => f(payload, Access::Use),
             MInst::Call { link, .. } => f(link, Access::Def),
             MInst::Return { link, .. } => f(link, Access::Use),
+            MInst::JumpTable { distance } => f(distance, Access::Use),
             MInst::Jump
             | MInst::Branch { .. }
             | MInst::Leave { .. }
@@ -314,6 +321,7 @@ impl MInst {
             MInst::EndThread { payload } => *payload = f(*payload, Access::Use),
             MInst::Call { link, .. } => *link = f(*link, Access::Def),
             MInst::Return { link, .. } => *link = f(*link, Access::Use),
+            MInst::JumpTable { distance } => *distance = f(*distance, Access::Use),
             MInst::Jump
             | MInst::Branch { .. }
             | MInst::Leave { .. }
@@ -328,6 +336,7 @@ impl MInst {
             self,
             MInst::Jump
                 | MInst::Branch { .. }
+                | MInst::JumpTable { .. }
                 | MInst::BranchExec { .. }
                 | MInst::Return { .. }
                 | MInst::EndThread { .. }

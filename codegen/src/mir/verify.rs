@@ -209,6 +209,8 @@ impl Verifier<'_> {
         let wanted = match last {
             MInst::Jump => 1,
             MInst::Branch { .. } | MInst::BranchExec { .. } => 2,
+            // An entry at least, and the default.
+            MInst::JumpTable { .. } => succs.max(2),
             _ => 0,
         };
         if !last.is_terminator() || !only {
@@ -350,6 +352,15 @@ impl Verifier<'_> {
                 self.bytes(VirtReg::grf(*dst), 0, Type::Uw.bytes())
             }
             MInst::Branch { flag, .. } => self.bytes(*flag, 0, 0),
+            MInst::JumpTable { distance } => {
+                let d = self.vregs[*distance];
+                let dword = Type::D.bytes();
+                if d.bytes == dword && d.align.is_multiple_of(dword) {
+                    Ok(())
+                } else {
+                    Err(format!("{distance} is not an aligned dword"))
+                }
+            }
             MInst::Leave {
                 flag: Some((f, ..)),
                 ..
@@ -552,6 +563,21 @@ mod tests {
                 "L1 does not end in its one terminator",
             ),
             (fault(|c| c.insts[5] = MInst::Jump), "has 0 successors"),
+            (
+                fault(|c| {
+                    c.insts[3] = MInst::JumpTable { distance: a };
+                    c.vregs[a].align = 2;
+                }),
+                "%r0 is not an aligned dword",
+            ),
+            (
+                fault(|c| {
+                    c.insts[3] = MInst::JumpTable { distance: a };
+                    c.blocks[l0].succs.pop();
+                    c.blocks[l0].flags.0.as_mut().unwrap().args.pop();
+                }),
+                "L0 ends in `jump table %r0` and has 1 successors",
+            ),
             (
                 fault(|c| c.blocks[l2].start = 5),
                 "L2 does not begin where the block before it ends",

@@ -216,6 +216,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
             | MInst::Leave { .. }
             | MInst::Join { .. }
             | MInst::BranchExec { .. }
+            | MInst::JumpTable { .. }
             | MInst::Call { .. }
             | MInst::Return { .. }
             | MInst::EndThread { .. } => {

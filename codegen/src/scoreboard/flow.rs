@@ -26,7 +26,7 @@ impl FlowGraph {
         let len = insts.len();
         let mut leads = vec![false; len + 1];
         for (n, inst) in insts.iter().enumerate() {
-            let mut leaves = matches!(inst.op, Op::Ret);
+            let mut leaves = matches!(inst.op, Op::Ret | Op::Jmpi);
             for to in targets(n, inst) {
                 leaves = true;
                 if let Some(l) = leads.get_mut(to) {
@@ -65,6 +65,19 @@ impl FlowGraph {
                     if inst.op == Op::Call {
                         calls.push((to, b as u32 + 1));
                     }
+                }
+            }
+            if inst.op == Op::Jmpi && targets(last, inst).next().is_none() {
+                // The table of a jump by a register: the jumps after it, and the instruction that
+                // the last entry may fall through to.
+                let mut entry = b + 1;
+                while let Some(range) = flow.blocks.get(entry).cloned() {
+                    flow.succs[b].push(entry as u32);
+                    let one = insts.get(range.start).filter(|_| range.len() == 1);
+                    if !one.is_some_and(|i| i.op == Op::Jmpi && i.pred.is_none()) {
+                        break;
+                    }
+                    entry += 1;
                 }
             }
             if falls_through(inst, fact) && b + 1 < flow.blocks.len() {

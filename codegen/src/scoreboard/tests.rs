@@ -64,6 +64,24 @@ fn a_jump_to_what_is_next_leaves_the_pipes_as_they_are() {
     assert_eq!(taken.as_deref(), Some("-"));
 }
 
+/// Each entry of a table is reached by the jump alone: it waits for what is open there.
+#[test]
+fn a_jump_by_a_register_reaches_the_entries_of_its_table() {
+    let code = "
+        send.dc1 (8|M0) r10 r2 null 0x0 0x02106E00
+        mov (1|M0) r3.0<1>:d 32:d
+        (W) jmpi r3.0
+        (W) jmpi L96
+        (W) jmpi L80
+        L80:
+        mov (8|M0) r4.0<1>:d r10.0<8;8,1>:d
+        L96:
+        mov (8|M0) r5.0<1>:d r10.0<8;8,1>:d
+    ";
+    let wanted = ["$0", "-", "@1", "-", "-", "$0.dst", "$0.dst"];
+    assert_eq!(waits(LP, code), wanted);
+}
+
 #[test]
 fn a_distance_counts_instructions_of_the_pipe() {
     let code = "

@@ -8,6 +8,7 @@ use crate::ir::{
     Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, SourceLoc, Value,
     ValueDef,
 };
+use crate::legalize_ops::is_table;
 use crate::mir::bale::{BaleSrc, Operation, View};
 use crate::mir::lowered::{CodeRange, Flags, Lowered, LoweredBlock};
 use crate::mir::operand::{control, grf_dst, imm, scalar_src, uniform};
@@ -99,6 +100,11 @@ impl Lower<'_> {
                     succs.push(to);
                     args.push(flags);
                 }
+            }
+            if let InstData::Switch { .. } = self.func.dfg.data(last) {
+                // The default is the last entry of the table.
+                succs.rotate_left(1);
+                args.rotate_left(1);
             }
             let start = code.len();
             code.extend(self.code.iter().rev());
@@ -248,6 +254,10 @@ impl Lower<'_> {
                 let (flag, test) = self.branch_test(cond);
                 let flag = VirtReg::flag(flag);
                 self.emit(MInst::Branch { flag, sub: 0, test });
+            }
+            InstData::Switch { arg, .. } if is_table(&self.func.dfg, inst, self.target) => {
+                let distance = self.reg(arg);
+                self.emit(MInst::JumpTable { distance });
             }
             InstData::Return { .. } if matches!(self.func.kind, FuncKind::Kernel { .. }) => {
                 let grf = self.grf;

@@ -139,8 +139,26 @@ pub(crate) fn verify(
 /// Values of the words at the end of a block, and the last writer of each byte.
 type BlockEnd = (Vec<WordValue>, HashMap<u32, usize>);
 
+/// Returns the last writer of a byte.
+fn last(writer: &HashMap<u32, usize>, byte: u32) -> usize {
+    writer.get(&byte).copied().unwrap_or(usize::MAX)
+}
+
+/// Returns the number and the two bytes of an address at a block's end, if nothing has written
+/// these since it was loaded.
+fn current((words, writer): &BlockEnd, word: usize) -> Option<(u16, [u32; 2])> {
+    match words.get(word)? {
+        WordValue::Address(at, Some(index)) => {
+            let same = index.iter().all(|&(b, by)| last(writer, b) == by);
+            same.then_some((*at, index.map(|x| x.0)))
+        }
+        _ => None,
+    }
+}
+
 /// Returns the state at a block's start: what is equal at the ends of all predecessors. Bytes that
-/// have several writers count as written at the block.
+/// have several writers count as written at the block, and so do those of addresses that are up to
+/// date at all these ends.
 fn at_start(
     ends: &HashMap<VBlock, BlockEnd>,
     block: VBlock,
@@ -158,20 +176,24 @@ fn at_start(
     }
     let (mut words, mut writer) = (first.0.clone(), first.1.clone());
     let here = usize::MAX - 1 - block.index();
-    for (other, by) in others {
-        for (w, o) in words.iter_mut().zip(other) {
-            if w != o {
-                *w = WordValue::Nothing;
-            }
-        }
+    for (_, by) in others {
         for b in by.keys() {
             writer.entry(*b).or_insert(usize::MAX);
         }
         for (b, n) in &mut writer {
-            if by.get(b).copied().unwrap_or(usize::MAX) != *n {
+            if last(by, *b) != *n {
                 *n = here;
             }
         }
+    }
+    for (n, word) in words.iter_mut().enumerate() {
+        if others.iter().all(|o| o.0.get(n) == Some(word)) {
+            continue;
+        }
+        let known = current(first, n).filter(|a| others.iter().all(|o| current(o, n) == Some(*a)));
+        *word = known.map_or(WordValue::Nothing, |(at, bytes)| {
+            WordValue::Address(at, Some(bytes.map(|b| (b, last(&writer, b)))))
+        });
     }
     (words, writer)
 }
@@ -207,7 +229,7 @@ fn set(all: &mut [WordValue], m: &MInst, alloc: &Allocation, writer: &HashMap<u3
     else {
         return;
     };
-    let by = |b: u32| (b, writer.get(&b).copied().unwrap_or(usize::MAX));
+    let by = |b: u32| (b, last(writer, b));
     for k in 0..count.channels() {
         let index = index.map(|(r, at)| {
             let at = alloc.address[r] + at + k * Type::Uw.bytes();
@@ -243,4 +265,30 @@ fn wrote(
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An address whose index is written in both arms is there after them if it is loaded after
+    /// these writes, and not if one arm writes the index again.
+    #[test]
+    fn an_address_is_there_after_arms_that_wrote_its_index() {
+        let arm = |loaded: usize, written: usize| {
+            let index = Some([(8, loaded), (9, loaded)]);
+            let words = vec![WordValue::Address(64, index)];
+            let writer = [(8, written), (9, loaded)];
+            (words, HashMap::from(writer))
+        };
+        let preds = [0, 1].map(VBlock::new);
+        let after = |arms: [BlockEnd; 2]| {
+            let ends = preds.into_iter().zip(arms).collect();
+            at_start(&ends, VBlock::new(2), &preds, 1)
+        };
+        let end = after([arm(3, 3), arm(5, 5)]);
+        assert_eq!(current(&end, 0), Some((64, [8, 9])));
+        let end = after([arm(3, 3), arm(5, 6)]);
+        assert_eq!(end.0, [WordValue::Nothing]);
+    }
 }

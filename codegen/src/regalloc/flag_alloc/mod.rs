@@ -350,7 +350,7 @@ impl regalloc2::Function for RoutineView<'_> {
     fn is_branch(&self, insn: Inst) -> bool {
         matches!(
             self.inst(insn),
-            MInst::Jump | MInst::Branch { .. } | MInst::BranchExec { .. }
+            MInst::Jump | MInst::Branch { .. } | MInst::BranchExec { .. } | MInst::JumpTable { .. }
         )
     }
 

@@ -77,7 +77,7 @@ fn allocated_kernel(
     let float = func.float_controls();
     let group = group(module, func, Inline::Never).ok()?;
     let group = group
-        .map(|f| legalize_ops::expand(module, f, float, target))
+        .map(|f| legalize_ops::expand(module, f, float, target, true))
         .ok()?;
     let payload = Payload::of(&group.kernel, group.functions(), target).ok()?;
     let (lowered, _) = lower(&group, target, &payload, SimdCf::Auto).ok()?;

@@ -411,12 +411,10 @@ impl Replay {
                 self.write(p, link, 0, p.place(to), &tokens);
                 self.commit();
             }
-            (MInst::Return { link, .. }, MInst::Return { link: from, .. }) => {
-                self.whole(p, link, from);
-                self.commit();
-            }
-            (MInst::EndThread { payload }, MInst::EndThread { payload: from }) => {
-                self.whole(p, payload, from);
+            (MInst::Return { link: was, .. }, MInst::Return { link: now, .. })
+            | (MInst::JumpTable { distance: was }, MInst::JumpTable { distance: now })
+            | (MInst::EndThread { payload: was }, MInst::EndThread { payload: now }) => {
+                self.whole(p, was, now);
                 self.commit();
             }
             (MInst::Op { .. } | MInst::Copy { .. } | MInst::LoadAddress { .. }, _) => {

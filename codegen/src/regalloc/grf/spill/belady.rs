@@ -521,8 +521,8 @@ impl<'a> BeladyScan<'a> {
         }
         self.make_room(i, 0, (1, i * 2 + u32::from(!early)));
         dying.iter().for_each(|&r| self.remove_resident(r));
-        // Results without a reader.
-        for &r in defs.iter().chain(&uses) {
+        // Results without a reader. The point after a terminator is in another block.
+        for &r in &writes {
             if !self.live_at(r, i * 2 + 2) {
                 self.remove_resident(r);
             }

@@ -376,11 +376,33 @@ impl Generator<'_> {
                 exec: ExecSize::S16,
             };
         }
+        if self.rng.one_in(8) {
+            self.seen.add(Feature::Table);
+            let distance = self.distance();
+            return MInst::JumpTable { distance };
+        }
         MInst::Branch {
             flag: VirtReg::phys(Reg::Arf(Arf::Flag, 0)),
             sub: 0,
             test: FlagTest::ONE,
         }
+    }
+
+    /// Returns a register with the distance of a jump table.
+    fn distance(&mut self) -> VReg {
+        let dword = |r: &&VReg| self.vregs[**r].bytes == 4 && self.vregs[**r].align >= 4;
+        let all: Vec<VReg> = self.env.iter().filter(dword).copied().collect();
+        if let Some(r) = self.rng.pick(&all)
+            && !self.rng.one_in(4)
+        {
+            return r;
+        }
+        let r = self.vregs.push(VRegData::anywhere(4, self.grf));
+        self.begin(r);
+        if self.rng.one_in(2) {
+            self.env.push(r);
+        }
+        r
     }
 
     /// Continues after blocks that jump here.
@@ -560,8 +582,12 @@ impl Generator<'_> {
 
     fn arms(&mut self, depth: u32, one: bool) {
         let phis = self.phis();
-        let scope = self.env.clone();
         let last = self.branch();
+        let scope = self.env.clone();
+        let others = match last {
+            MInst::JumpTable { .. } => 1 + self.rng.below(6),
+            _ => 1,
+        };
         let head = self.end(last, &[]);
         let then = self.next();
         self.seq(depth);
@@ -579,20 +605,22 @@ impl Generator<'_> {
         } else {
             from.push(self.end(MInst::Jump, &[]));
         }
-        let other = self.next();
-        if !one {
-            self.seq(depth);
-        }
         self.seen
             .add(if one { Feature::Arm } else { Feature::Diamond });
-        phis.iter().for_each(|r| self.assign(*r));
-        self.close(&scope);
-        from.push(self.end(MInst::Jump, &[]));
-        self.blocks[head].succs = if self.rng.one_in(2) {
-            smallvec![then, other]
-        } else {
-            smallvec![other, then]
-        };
+        let mut succs = smallvec![then];
+        for n in 0..others {
+            succs.push(self.next());
+            if !one || n > 0 {
+                self.seq(depth);
+            }
+            phis.iter().for_each(|r| self.assign(*r));
+            self.close(&scope);
+            from.push(self.end(MInst::Jump, &[]));
+        }
+        if self.rng.one_in(2) {
+            succs.reverse();
+        }
+        self.blocks[head].succs = succs;
         self.join(&from);
         self.env.extend(phis);
     }

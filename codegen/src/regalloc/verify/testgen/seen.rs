@@ -76,6 +76,7 @@ features! {
     EndEarly = "shape: end of the thread in an arm",
     Endless = "shape: loop without end",
     Exec = "shape: branch on the execution mask",
+    Table = "shape: jump by a register",
     Call = "call",
     CallInLoop = "call in a loop",
     CallOfCall = "call in a routine",
