@@ -242,7 +242,7 @@ impl PartialKernel {
     pub(crate) fn demand(&self) -> Demand {
         let payload = self.facts.payload.as_ref();
         Demand {
-            bytes: self.live.peak().1,
+            bytes: self.live.least(),
             available: self.limit,
             scratch: payload.map_or(0, |p| p.scratch_bytes),
         }
@@ -286,7 +286,7 @@ fn begin_for(
     work.run(BEFORE_REGALLOC)?;
     let limit = work.register_bytes();
     let (mut code, mut live) = work.form.live()?;
-    if live.peak().1 > limit {
+    if live.least() > limit {
         // Cheaper than spilling: the same without the passes that cost registers.
         let costly = policy::costly(&work.stats.passes);
         if costly != PassSet::default() {
@@ -344,7 +344,7 @@ fn finish_for(
     options: &CompileOptions,
     begun: PartialKernel,
 ) -> Result<CompiledKernel, CodegenError> {
-    let demand = begun.live.peak().1;
+    let demand = begun.live.least();
     let mut work = Work {
         form: Form::Live(begun.code, begun.live),
         facts: begun.facts,
