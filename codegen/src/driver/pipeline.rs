@@ -37,6 +37,8 @@ use crate::mir::liveness::Liveness;
 use crate::mir::{VCode, verify};
 use crate::mir_opt;
 use crate::passes::{PassSet, PassStats, Stage};
+use crate::regalloc::grf::baseline::Allocator;
+use crate::regalloc::grf::parts_demand::{count_parts, is_near};
 use crate::regalloc::verify::checker;
 use crate::target::abi::Payload;
 use std::fmt::Write;
@@ -342,8 +344,20 @@ fn finish_for(
     module: &Module,
     func: &Function,
     options: &CompileOptions,
-    begun: PartialKernel,
+    mut begun: PartialKernel,
 ) -> Result<CompiledKernel, CodegenError> {
+    // Far above the limit, nothing has asked yet what of demand must exist.
+    let (limit, target) = (begun.limit, &options.target);
+    let kind = options.debug.allocator;
+    if !is_near(&begun.live, limit) && kind != Allocator::LinearScan {
+        count_parts(
+            func.name.as_str(),
+            &begun.code,
+            &mut begun.live,
+            target,
+            limit,
+        )?;
+    }
     let demand = begun.live.least();
     let mut work = Work {
         form: Form::Live(begun.code, begun.live),

@@ -197,17 +197,11 @@ pub(super) fn pre_ra_schedule(work: &mut Work<'_, '_>) -> Result<u32, CodegenErr
     Ok(moved)
 }
 
-/// Sets code and its liveness, with stages 5 and 6 of demand if they may decide whether the code
-/// fits. As long as `changes` come, they decide only near the limit.
-fn set_live(
-    work: &mut Work<'_, '_>,
-    code: VCode,
-    mut live: Liveness,
-    changes: bool,
-) -> Result<(), CodegenError> {
+/// Sets code and its liveness, with stages 5 and 6 of demand where they may decide whether the code
+/// fits.
+fn set_live(work: &mut Work<'_, '_>, code: VCode, mut live: Liveness) -> Result<(), CodegenError> {
     let limit = work.register_bytes();
-    let asked = !changes || is_near(&live, limit);
-    if asked && work.options.debug.allocator != Allocator::LinearScan {
+    if is_near(&live, limit) && work.options.debug.allocator != Allocator::LinearScan {
         count_parts(work.name, &code, &mut live, &work.options.target, limit)?;
     }
     work.form = Form::Live(code, live);
@@ -220,7 +214,7 @@ pub(super) fn liveness(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
         Some(live) => live,
         None => live_ranges(work.name, &code)?,
     };
-    set_live(work, code, live, true)?;
+    set_live(work, code, live)?;
     Ok(0)
 }
 
@@ -233,7 +227,7 @@ pub(super) fn remat(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
 }
 
 pub(super) fn lane_sharing(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
-    let (mut code, mut live) = work.form.live()?;
+    let (mut code, live) = work.form.live()?;
     let options = work.options;
     work.facts.shared = 0;
     if options.debug.lane_sharing && options.debug.allocator == Allocator::Bytes {
@@ -241,10 +235,8 @@ pub(super) fn lane_sharing(work: &mut Work<'_, '_>) -> Result<u32, CodegenError>
         work.facts.shared = sharing::share(&mut code, &live, &options.target, limit);
     }
     if work.facts.shared > 0 {
-        live = live_ranges(work.name, &code)?;
-    }
-    if work.facts.shared > 0 || !is_near(&live, work.register_bytes()) {
-        set_live(work, code, live, false)?;
+        let live = live_ranges(work.name, &code)?;
+        set_live(work, code, live)?;
     } else {
         work.form = Form::Live(code, live);
     }

@@ -9,6 +9,9 @@
 //!   result may have the operand's place ([`super::tied_operands`]). That is a *copy kill*. Stages
 //!   1 to 4 count both.
 //!
+//! Near the limit, registers that copies join count as one ([`super::spill::copy_webs`]), as they
+//! do before anything is spilled.
+//!
 //! Input: [`VCode`] and its liveness. Output: [`Demand::apart`] and [`Demand::reused`] of each
 //! instruction.
 
