@@ -155,7 +155,8 @@ pub struct KernelStats {
     pub instructions: usize,
     /// Bytes of code.
     pub bytes: usize,
-    /// Maximum of live bytes in GRFs.
+    /// Maximum of live bytes in GRFs. If that exceeds the file, only bytes count that must exist:
+    /// nothing fits in fewer without spills.
     pub grf_bytes_demand: u32,
     /// Spilled values.
     pub spilled: Spilled,

@@ -37,6 +37,8 @@ use crate::mir::liveness::Liveness;
 use crate::mir::{VCode, verify};
 use crate::mir_opt;
 use crate::passes::{PassSet, PassStats, Stage};
+use crate::regalloc::grf::baseline::Allocator;
+use crate::regalloc::grf::parts_demand::{count_parts, is_near};
 use crate::regalloc::verify::checker;
 use crate::target::abi::Payload;
 use std::fmt::Write;
@@ -242,7 +244,7 @@ impl PartialKernel {
     pub(crate) fn demand(&self) -> Demand {
         let payload = self.facts.payload.as_ref();
         Demand {
-            bytes: self.live.peak().1,
+            bytes: self.live.least(),
             available: self.limit,
             scratch: payload.map_or(0, |p| p.scratch_bytes),
         }
@@ -286,7 +288,7 @@ fn begin_for(
     work.run(BEFORE_REGALLOC)?;
     let limit = work.register_bytes();
     let (mut code, mut live) = work.form.live()?;
-    if live.peak().1 > limit {
+    if live.least() > limit {
         // Cheaper than spilling: the same without the passes that cost registers.
         let costly = policy::costly(&work.stats.passes);
         if costly != PassSet::default() {
@@ -342,9 +344,21 @@ fn finish_for(
     module: &Module,
     func: &Function,
     options: &CompileOptions,
-    begun: PartialKernel,
+    mut begun: PartialKernel,
 ) -> Result<CompiledKernel, CodegenError> {
-    let demand = begun.live.peak().1;
+    // Far above the limit, nothing has asked yet what of demand must exist.
+    let (limit, target) = (begun.limit, &options.target);
+    let kind = options.debug.allocator;
+    if !is_near(&begun.live, limit) && kind != Allocator::LinearScan {
+        count_parts(
+            func.name.as_str(),
+            &begun.code,
+            &mut begun.live,
+            target,
+            limit,
+        )?;
+    }
+    let demand = begun.live.least();
     let mut work = Work {
         form: Form::Live(begun.code, begun.live),
         facts: begun.facts,

@@ -10,7 +10,8 @@ use crate::isel::lower::lower as lower_group;
 use crate::isel::lower_sends as sends;
 use crate::isel::split_regions::legalize;
 use crate::legalize_ops::expand;
-use crate::mir::liveness::liveness as live_ranges;
+use crate::mir::VCode;
+use crate::mir::liveness::{Liveness, liveness as live_ranges};
 use crate::mir_opt;
 use crate::mir_opt::{address_cse as cse, pass_by_reference as by_reference};
 use crate::opt;
@@ -18,6 +19,7 @@ use crate::opt::inline::group;
 use crate::passes::{Pass, PassStats};
 use crate::regalloc::flag_alloc::allocate_flags;
 use crate::regalloc::grf::baseline::{self, Allocator};
+use crate::regalloc::grf::parts_demand::{count_parts, is_near};
 use crate::regalloc::grf::{lane_sharing as sharing, remat as rematerialize};
 use crate::regalloc::report::AllocationReport;
 use crate::regalloc::{AllocEnv, Allocated, allocate};
@@ -209,25 +211,37 @@ pub(super) fn pre_ra_schedule(work: &mut Work<'_, '_>) -> Result<u32, CodegenErr
     Ok(moved)
 }
 
+/// Sets code and its liveness, with stages 5 and 6 of demand where they may decide whether the code
+/// fits.
+fn set_live(work: &mut Work<'_, '_>, code: VCode, mut live: Liveness) -> Result<(), CodegenError> {
+    let limit = work.register_bytes();
+    if is_near(&live, limit) && work.options.debug.allocator != Allocator::LinearScan {
+        count_parts(work.name, &code, &mut live, &work.options.target, limit)?;
+    }
+    work.form = Form::Live(code, live);
+    Ok(())
+}
+
 pub(super) fn liveness(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let (code, live) = work.form.machine()?;
     let live = match live {
         Some(live) => live,
         None => live_ranges(work.name, &code)?,
     };
-    work.form = Form::Live(code, live);
+    set_live(work, code, live)?;
     Ok(0)
 }
 
 pub(super) fn remat(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let (mut code, live) = work.form.live()?;
-    let live = rematerialize::remat_to_fit(work.name, &mut code, live, work.register_bytes())?;
+    let (target, limit) = (&work.options.target, work.register_bytes());
+    let live = rematerialize::remat_to_fit(work.name, &mut code, live, target, limit)?;
     work.form = Form::Live(code, live);
     Ok(0)
 }
 
 pub(super) fn lane_sharing(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
-    let (mut code, mut live) = work.form.live()?;
+    let (mut code, live) = work.form.live()?;
     let options = work.options;
     work.facts.shared = 0;
     if options.debug.lane_sharing && options.debug.allocator == Allocator::Bytes {
@@ -235,9 +249,11 @@ pub(super) fn lane_sharing(work: &mut Work<'_, '_>) -> Result<u32, CodegenError>
         work.facts.shared = sharing::share(&mut code, &live, &options.target, limit);
     }
     if work.facts.shared > 0 {
-        live = live_ranges(work.name, &code)?;
+        let live = live_ranges(work.name, &code)?;
+        set_live(work, code, live)?;
+    } else {
+        work.form = Form::Live(code, live);
     }
-    work.form = Form::Live(code, live);
     Ok(work.facts.shared)
 }
 

@@ -359,7 +359,8 @@ fn point(p: u32) -> String {
 ///
 /// First comes every register with its size, its IR value and its live ranges. Ranges are half
 /// open, in instructions (`7+`: after 7). The code follows, with each instruction's number, its
-/// demand in bytes before, across and after it, and the registers that it kills.
+/// demand in bytes before, across and after it, what of that is apart or reused, and the registers
+/// that it kills.
 pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
     let all = live.kills();
     let mut out = String::new();
@@ -385,6 +386,12 @@ pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
         } else {
             format!(" kills {}", kills.join(" "))
         };
-        format!(" ; {i}: {}/{}/{}{kills}", d.before, d.during, d.after)
+        let mut less = String::new();
+        for (bytes, name) in [(d.apart, "apart"), (d.reused, "reused")] {
+            if bytes > 0 {
+                let _ = write!(less, " {name} {bytes}");
+            }
+        }
+        format!(" ; {i}: {}/{}/{}{less}{kills}", d.before, d.during, d.after)
     })
 }

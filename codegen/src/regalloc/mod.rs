@@ -146,18 +146,26 @@ impl Attempt<'_> {
         limit: u32,
         map: &mut AllocationMap,
     ) -> Result<Option<Allocation>, CodegenError> {
-        if self.live.peak().1 > limit {
+        let (code, live, banks) = (&self.code, &self.live, self.banks);
+        // Results in the places of operands that die may make the code fit.
+        let tied = live.peak().1 > limit;
+        if tied && !Bundles::may_fit_tied(code, live, limit) {
             return Ok(None);
         }
-        let (code, live, banks) = (&self.code, &self.live, self.banks);
+        let mut bundles = self.phases.run(Phase::Place, || match tied {
+            true => Bundles::merge_tied(code, live, limit),
+            false => Bundles::merge(code, live),
+        });
+        if tied && bundles.least().into_iter().any(|bytes| bytes > limit) {
+            return Ok(None);
+        }
         // Spilling fills the GRF file wherever it can. Retrying placement in another order almost
         // never helps after it.
         let orders = self.spilled.registers + self.spilled.remats == 0;
-        let (mut bundles, placed, all) = self.phases.run(Phase::Place, || {
-            let mut bundles = Bundles::merge(code, live);
+        let (placed, all) = self.phases.run(Phase::Place, || {
             let placed = grf::place::place(code, live, &bundles, limit, map, (orders, banks));
             let all = placed.all(code, &mut bundles);
-            (bundles, placed, all)
+            (placed, all)
         });
         if all.is_some() {
             return Ok(all);
@@ -262,11 +270,7 @@ pub fn allocate(
     let (code, origin) = (&mut work.code, &mut work.origin);
     let live = &work.live;
     let pieces = work.phases.run(Phase::Pieces, || {
-        // If demand is far above the limit, moving the payload frees too little to matter.
-        let more = (bytes + 1..=bytes / 4 * 5).contains(&live.peak().1);
-        let payload = more && grf::relax_constraints::relax_payload(code, live, origin, env.target);
-        let relaxed = grf::relax_constraints::relax_responses(code, origin, env.target) || payload;
-        grf::split_wide::split(code, origin, env.target, |_| true) || relaxed
+        split_into_parts(code, live, origin, env.target, bytes)
     });
     if pieces {
         work.recompute_liveness()?;
@@ -325,6 +329,22 @@ pub fn allocate(
     }
     let (code, live) = failed.as_ref().unwrap_or(&apart);
     Err(out_of_registers(name, (code, live), bytes))
+}
+
+/// Rewrites code that does not fit `bytes` bytes as it is: small values move to places of their
+/// own, and wide registers become parts. Returns true if anything changed.
+fn split_into_parts(
+    code: &mut VCode,
+    live: &Liveness,
+    origin: &mut Vec<u32>,
+    target: &Target,
+    bytes: u32,
+) -> bool {
+    // If demand is far above the limit, moving the payload frees too little to matter.
+    let more = (bytes + 1..=bytes / 4 * 5).contains(&live.peak().1);
+    let payload = more && grf::relax_constraints::relax_payload(code, live, origin, target);
+    let relaxed = grf::relax_constraints::relax_responses(code, origin, target) || payload;
+    grf::split_wide::split(code, origin, target, |_| true) || relaxed
 }
 
 /// Error that names the instruction with the highest demand. Prefers an instruction whose own

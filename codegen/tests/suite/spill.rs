@@ -303,3 +303,50 @@ fn fitting_values_move_and_do_not_spill() {
     // say how many registers a function needs: less than half a percent more.
     assert!(moved > 9 && more * 200 < asked && spilled[1] * 50 < runs[1]);
 }
+
+/// Demand is exact from below: what is not spilled needs no less. With fewer registers than that, a
+/// value is spilled, or the code is made in another way whose demand fits. The other side of it is
+/// above.
+#[test]
+fn nothing_fits_in_less_than_its_demand() {
+    const SEED: u64 = 7000;
+    eprintln!("seeds from {SEED}");
+    let (mut fit, mut spilled) = (0, 0);
+    for seed in (SEED..).take(400) {
+        let target = ["skl", "tgllp", "pvc", "icllp", "dg2"][seed as usize % 5];
+        let kind = Options {
+            size: 25,
+            word_atomics: false,
+            ..Options::runnable()
+        };
+        let module = module(seed, &kind);
+        let mut options = CompileOptions::for_target(target).unwrap();
+        let Ok(all) = compile(&module, &options) else {
+            continue;
+        };
+        let grf = options.target.grf().bytes;
+        let demands = all.kernels.iter().map(|k| k.stats.grf_bytes_demand);
+        let most = demands.max().unwrap_or(0).div_ceil(grf);
+        for less in [1, 3] {
+            options.grfs = Some(most.saturating_sub(less));
+            let file = most.saturating_sub(less) * grf;
+            let Ok(less) = compile(&module, &options) else {
+                continue;
+            };
+            for s in less.kernels.iter().map(|k| &k.stats) {
+                if s.spilled.is_empty() {
+                    fit += 1;
+                    let demand = s.grf_bytes_demand;
+                    assert!(
+                        demand <= file,
+                        "seed {seed}, {target}: demand of {demand} bytes in {file}"
+                    );
+                } else {
+                    spilled += 1;
+                }
+            }
+        }
+    }
+    eprintln!("in fewer registers than demand, {spilled} spill and {fit} have less demand");
+    assert!(spilled > 40 && fit > 40);
+}

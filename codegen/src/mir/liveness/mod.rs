@@ -41,12 +41,26 @@ pub struct Demand {
     pub after: u32,
     /// Live out of it, without results that are not used (stage 4).
     pub left: u32,
+    /// Bytes of the peak in parts of wide registers that nothing needs here (stage 5). They were
+    /// read for the last time, by a *first kill*, or are not written yet. 0 until something asks
+    /// if the parts fit.
+    pub apart: u32,
+    /// Bytes of the rest that results have in common with operands that die in the instruction
+    /// which writes them (stage 6): by a *copy kill* the result takes the operand's place, lane
+    /// over lane. 0 like the one above.
+    pub reused: u32,
 }
 
 impl Demand {
-    /// Returns the bytes that must exist at this instruction: the larger of before and after.
+    /// Returns the bytes that are live at this instruction, with registers as a whole: the larger
+    /// of before and after.
     pub fn peak(&self) -> u32 {
         self.before.max(self.after)
+    }
+
+    /// Returns the bytes that must exist at this instruction: the peak without stages 5 and 6.
+    pub fn least(&self) -> u32 {
+        self.peak().saturating_sub(self.apart + self.reused)
     }
 }
 
@@ -87,6 +101,13 @@ impl Liveness {
             }
         }
         most
+    }
+
+    /// Returns the bytes that must exist at some instruction. No allocation keeps all values in
+    /// fewer bytes of the file.
+    pub fn least(&self) -> u32 {
+        let all = self.demand.iter().map(Demand::least);
+        all.max().unwrap_or(0)
     }
 
     /// Returns true if a register is live at a point.
@@ -747,6 +768,8 @@ pub(crate) fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<D
             during: through.max(0) as u32,
             after: live.max(0) as u32,
             left: (live - next[2]).max(0) as u32,
+            apart: 0,
+            reused: 0,
         }
     };
     changes.iter().zip(changes.iter().skip(1)).map(of).collect()

@@ -5,7 +5,7 @@
 //! analysis found. On a merge, the ranges of the bundle with fewer of them move into an ordered map
 //! of the other. So each range moves a logarithmic number of times at most.
 
-use super::tied_operands::{can_tie, written};
+use super::tied_operands::{MAX_INSTS, can_tie, written};
 use crate::graph::union_find::UnionFind;
 use crate::mir::liveness::{Liveness, Range, RoutineList};
 use crate::mir::loops::Loops;
@@ -111,6 +111,8 @@ pub struct Bundles<'a> {
     forest: MapForest<u32, u32>,
     /// Roots of bundles that a message's response is written to.
     responses: EntitySet<VReg>,
+    /// Ranges in which a result is in the place of an operand that is not dead yet, and its bytes.
+    reused: Vec<(Range, u32)>,
 }
 
 impl<'a> Bundles<'a> {
@@ -123,6 +125,7 @@ impl<'a> Bundles<'a> {
             roots: PrimaryMap::with_capacity(code.vregs.len()),
             forest: MapForest::new(),
             responses: EntitySet::with_capacity(code.vregs.len()),
+            reused: Vec::new(),
         };
         let calls = code.routines.len() > 1;
         for (r, d) in &code.vregs {
@@ -158,14 +161,113 @@ impl<'a> Bundles<'a> {
             if overlap == Overlap::Interference {
                 interfering.insert((large, small));
             } else {
-                b.join(large, small, overlap);
-                b.roots[large].order = b.roots[to].order;
-                if b.responses.contains(small) {
-                    b.responses.insert(large);
-                }
+                b.merge_roots(to, large, small, overlap);
             }
         }
         b
+    }
+
+    /// Starts like [`Bundles::merge`]. Then merges results with operands that die where they are
+    /// written (*copy kills*), near instructions where more than `limit` bytes are live.
+    ///
+    /// A result that an instruction writes while it reads is live together with its operands. It
+    /// may still have the place of one of them, lane over lane.
+    pub(in crate::regalloc) fn merge_tied(
+        code: &'a VCode,
+        live: &'a Liveness,
+        limit: u32,
+    ) -> Bundles<'a> {
+        let mut b = Bundles::merge(code, live);
+        // Instructions from here on have more live bytes within the reach of a tie.
+        let mut high = 0;
+        for (i, m) in code.insts.iter().enumerate() {
+            let reach = (i + MAX_INSTS as usize).min(live.demand.len());
+            while high < reach && (high < i || live.demand[high].peak() <= limit) {
+                high += 1;
+            }
+            if high < reach && matches!(m, MInst::Op { starts: true, .. }) {
+                b.tie(i, m);
+            }
+        }
+        b
+    }
+
+    /// Returns true if copy kills may make code fit that does not fit without them. At each point
+    /// at most one result is in an operand's place.
+    pub(in crate::regalloc) fn may_fit_tied(code: &VCode, live: &Liveness, limit: u32) -> bool {
+        let each = code.insts.iter().zip(&live.demand);
+        let mut high = each.filter(|(_, d)| d.peak() > limit);
+        high.all(|(m, d)| {
+            written(m).is_some_and(|r| d.peak() <= limit.saturating_add(code.vregs[r].bytes))
+        })
+    }
+
+    /// Merges the result of instruction `i` with an operand in whose place it may be written.
+    fn tie(&mut self, i: usize, m: &MInst) {
+        let Some(to) = written(m) else { return };
+        let bytes = self.code.vregs[to].bytes;
+        let mut from: SmallVec<[VReg; 4]> = SmallVec::new();
+        m.for_each_vreg(|r, access| {
+            let dies = |r: VReg| {
+                let ranges = &self.live.ranges[r];
+                let n = ranges.partition_point(|x| x.end <= i as u32 * 2);
+                ranges
+                    .get(n)
+                    .is_some_and(|x| x.end < (i as u32 + MAX_INSTS) * 2)
+            };
+            let same = access == Access::Use && r != to && self.code.vregs[r].bytes == bytes;
+            if same && dies(r) {
+                from.push(r);
+            }
+        });
+        for r in from {
+            let (a, b) = (self.root(to), self.root(r));
+            if a == b || !self.may_merge(a, b) {
+                continue;
+            }
+            let (large, small) = if self.roots[a].count >= self.roots[b].count {
+                (a, b)
+            } else {
+                (b, a)
+            };
+            if self.overlap(large, small) == Overlap::Tied {
+                self.merge_roots(a, large, small, Overlap::Tied);
+                return;
+            }
+        }
+    }
+
+    /// Merges bundle `small` into `large`. The result has the order of `to`, which is one of them.
+    fn merge_roots(&mut self, to: VReg, large: VReg, small: VReg, overlap: Overlap) {
+        self.join(large, small, overlap);
+        self.roots[large].order = self.roots[to].order;
+        if self.responses.contains(small) {
+            self.responses.insert(large);
+        }
+    }
+
+    /// Takes the bytes of results in the places of operands out of the bytes that are live before
+    /// and after each instruction. Returns the larger of the two for each.
+    pub(in crate::regalloc) fn least(&self) -> Vec<u32> {
+        let mut delta = vec![0i64; self.code.insts.len() * 2 + 2];
+        for &(range, bytes) in &self.reused {
+            for (point, change) in [(range.start, 1), (range.end, -1)] {
+                if let Some(d) = delta.get_mut(point as usize) {
+                    *d += i64::from(bytes) * change;
+                }
+            }
+        }
+        let mut reused = 0;
+        let each = self.live.demand.iter().zip(delta.chunks(2));
+        let least = each.map(|(d, delta)| {
+            let mut of = |bytes: u32, change: Option<&i64>| {
+                reused += change.copied().unwrap_or(0);
+                (i64::from(bytes) - reused).max(0) as u32
+            };
+            let before = of(d.before, delta.first());
+            before.max(of(d.after, delta.get(1)))
+        });
+        least.collect()
     }
 
     /// Returns true if two registers have no placement constraint and the same size.
@@ -334,7 +436,7 @@ impl<'a> Bundles<'a> {
         for r in moved {
             match overlap {
                 Overlap::None => drop(map.insert(r.start, r.end, &mut self.forest, &())),
-                _ => self.insert(&mut map, r),
+                _ => self.insert(large, &mut map, r),
             }
         }
         let align = self.roots[small].align;
@@ -350,7 +452,7 @@ impl<'a> Bundles<'a> {
     }
 
     /// Adds a range, cut where existing ranges overlap it.
-    fn insert(&mut self, map: &mut Map<u32, u32>, r: Range) {
+    fn insert(&mut self, root: VReg, map: &mut Map<u32, u32>, r: Range) {
         let before = map.get_or_less(r.start, &self.forest, &());
         let start = before.map_or(r.start, |(_, end)| r.start.max(end.min(r.end)));
         let mut end = r.end;
@@ -360,6 +462,11 @@ impl<'a> Bundles<'a> {
             .filter(|&(key, _)| key > r.start)
         {
             end = end.min(key);
+        }
+        let bytes = self.code.vregs[root].bytes;
+        let cut = [(r.start, start.min(r.end)), (end.max(start), r.end)];
+        for (start, end) in cut.into_iter().filter(|c| c.0 < c.1) {
+            self.reused.push((Range { start, end }, bytes));
         }
         if start < end {
             map.insert(start, end, &mut self.forest, &());

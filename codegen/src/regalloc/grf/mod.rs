@@ -5,6 +5,7 @@ pub mod baseline;
 pub mod bundles;
 pub(crate) mod fragmentation;
 pub(crate) mod lane_sharing;
+pub(crate) mod parts_demand;
 pub(crate) mod place;
 pub(crate) mod preferences;
 pub(crate) mod relax_constraints;

@@ -10,7 +10,7 @@ use gantry_isa_gen::{Dst, Inst, Region, Src};
 use smallvec::SmallVec;
 
 /// Maximum number of instructions that write a result while its source is live.
-const MAX_INSTS: u32 = 8;
+pub(in crate::regalloc) const MAX_INSTS: u32 = 8;
 
 /// Returns the register that an instruction writes.
 pub(in crate::regalloc) fn written(m: &MInst) -> Option<VReg> {

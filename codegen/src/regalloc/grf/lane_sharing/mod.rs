@@ -48,8 +48,8 @@ fn channels(code: &VCode) -> Option<u32> {
 /// Merges registers whose values no channel holds at the same time. Returns the number of registers
 /// saved. Does nothing unless more than `limit` bytes, the size of the GRF file, are live at once.
 pub(crate) fn share(code: &mut VCode, live: &Liveness, target: &Target, limit: u32) -> u32 {
-    let (at, peak) = live.peak();
-    if peak <= limit || !live.abandoned.is_empty() {
+    let at = live.peak().0;
+    if live.least() <= limit || !live.abandoned.is_empty() {
         return 0;
     }
     let Some(channels) = channels(code).filter(|c| matches!(c, 8 | 16 | 32)) else {

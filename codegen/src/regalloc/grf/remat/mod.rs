@@ -14,11 +14,13 @@ mod peaks;
 #[cfg(test)]
 mod tests;
 
+use super::parts_demand::{count_parts, is_near};
 use crate::error::CodegenError;
 use crate::mir::insert::{Inserted, insert, remove};
 use crate::mir::liveness::{Liveness, Occurrences, liveness};
 use crate::mir::loops::Loops;
 use crate::mir::{Access, MInst, RegConstraint, VBlock, VCode, VReg, VirtReg};
+use crate::target::Target;
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{Dst, Inst, Op, Src};
 use peaks::Peaks;
@@ -88,15 +90,19 @@ pub(crate) fn remat_to_fit(
     name: &str,
     code: &mut VCode,
     mut live: Liveness,
+    target: &Target,
     limit: u32,
 ) -> Result<Liveness, CodegenError> {
     for _ in 0..ROUNDS {
         if remat_round(code, &live, limit) == 0 {
             break;
         }
-        let before = live.peak().1;
+        let before = live.least();
         live = liveness(name, code)?;
-        if live.peak().1 >= before {
+        if is_near(&live, limit) {
+            count_parts(name, code, &mut live, target, limit)?;
+        }
+        if live.least() >= before {
             break;
         }
     }
@@ -107,7 +113,7 @@ pub(crate) fn remat_to_fit(
 /// rematerializations.
 fn remat_round(code: &mut VCode, live: &Liveness, limit: u32) -> u32 {
     let room = limit - limit / SLACK;
-    if live.peak().1 <= limit || !live.abandoned.is_empty() || code.routines.len() > 1 {
+    if live.least() <= limit || !live.abandoned.is_empty() || code.routines.len() > 1 {
         return 0;
     }
     let mut r = Remat::new(code, live, room);
@@ -163,7 +169,7 @@ impl<'a> Remat<'a> {
             block_of: code.block_of(),
             loops: Loops::new(code),
             defs: SecondaryMap::with_capacity(code.vregs.len()),
-            peaks: Peaks::new(live.demand.iter().map(|d| d.peak())),
+            peaks: Peaks::new(live.demand.iter().map(|d| d.least())),
             limit,
         };
         for r in code.vregs.keys() {

@@ -77,11 +77,18 @@ pub struct Spilled {
     pub stores: u32,
     /// Number of rematerialized constants.
     pub remats: u32,
+    /// Number of times that an undefined value left the GRF file. It takes no slot.
+    pub undefined: u32,
     /// Report of each spilled value, if requested.
     pub values: Vec<SpilledValue>,
 }
 
 impl Spilled {
+    /// Returns true if no value left the GRF file.
+    pub fn is_empty(&self) -> bool {
+        self.registers + self.remats + self.undefined == 0
+    }
+
     /// Adds the statistics of later spilling, whose slots follow these in scratch.
     pub(in crate::regalloc) fn add(&mut self, later: Spilled) {
         self.scratch = self.scratch.max(later.scratch);
@@ -90,6 +97,7 @@ impl Spilled {
         self.fills += later.fills;
         self.stores += later.stores;
         self.remats += later.remats;
+        self.undefined += later.undefined;
         self.values.extend(later.values);
     }
 }
@@ -244,6 +252,7 @@ fn apply(
                 };
                 let Some(slot) = slots[e.reg] else {
                     // Never stored, so that no byte of it is defined.
+                    spilled.undefined += 1;
                     new.push(Inserted {
                         at: e.at as usize,
                         after: e.order == EditOrder::After,

@@ -5,6 +5,7 @@
 //! `GANTRY_CASES=2000000` sets the number of functions, `GANTRY_SEED` the first seed.
 
 mod cases;
+mod demand;
 mod generate;
 mod lives;
 mod ops;
@@ -18,6 +19,7 @@ use super::oracle::{AllocationPair, Replay};
 use crate::error::CodegenError;
 use crate::mir::liveness::{Liveness, liveness, within};
 use crate::mir::{MInst, Routine, VCode, VReg, routines, verify};
+use crate::regalloc::grf::parts_demand::count_parts;
 use crate::regalloc::{Allocated, allocate};
 use cranelift_entity::EntityRef;
 use gantry_isa_gen::Op;
@@ -187,6 +189,14 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Coverage) -> Result<(), String
         && !again.same(&after.live)
     {
         return Err("liveness is not that of the code".to_owned());
+    }
+    // Nothing fits in less than its demand.
+    let (mut exact, limit) = (live.clone(), m.grfs * m.code.grf.bytes);
+    count_parts("k", &m.code, &mut exact, &m.target, limit).map_err(|e| e.to_string())?;
+    let unspilled = after.spilled.is_empty();
+    if unspilled && exact.least() > limit {
+        let least = exact.least();
+        return Err(format!("a demand of {least} bytes fits in {limit}"));
     }
     let checked = checker::check(&m.code, &live, &after, &m.target, m.scratch);
     let pair = AllocationPair {
