@@ -38,7 +38,7 @@ use crate::mir::{VCode, verify};
 use crate::mir_opt;
 use crate::passes::{PassSet, PassStats, Stage};
 use crate::regalloc::grf::baseline::Allocator;
-use crate::regalloc::grf::parts_demand::{count_parts, is_near};
+use crate::regalloc::grf::parts_demand::count_parts;
 use crate::regalloc::verify::checker;
 use crate::target::abi::Payload;
 use std::fmt::Write;
@@ -346,16 +346,18 @@ fn finish_for(
     options: &CompileOptions,
     mut begun: PartialKernel,
 ) -> Result<CompiledKernel, CodegenError> {
-    // Far above the limit, nothing has asked yet what of demand must exist.
+    // What must exist if registers that copies join are one, or if demand is far above the limit,
+    // is not counted for kernels that are only tried at a width.
     let (limit, target) = (begun.limit, &options.target);
     let kind = options.debug.allocator;
-    if !is_near(&begun.live, limit) && kind != Allocator::LinearScan {
+    if begun.live.least() > limit && kind != Allocator::LinearScan {
         count_parts(
             func.name.as_str(),
             &begun.code,
             &mut begun.live,
             target,
             limit,
+            true,
         )?;
     }
     let demand = begun.live.least();

@@ -216,7 +216,14 @@ pub(super) fn pre_ra_schedule(work: &mut Work<'_, '_>) -> Result<u32, CodegenErr
 fn set_live(work: &mut Work<'_, '_>, code: VCode, mut live: Liveness) -> Result<(), CodegenError> {
     let limit = work.register_bytes();
     if is_near(&live, limit) && work.options.debug.allocator != Allocator::LinearScan {
-        count_parts(work.name, &code, &mut live, &work.options.target, limit)?;
+        count_parts(
+            work.name,
+            &code,
+            &mut live,
+            &work.options.target,
+            limit,
+            false,
+        )?;
     }
     work.form = Form::Live(code, live);
     Ok(())
@@ -234,9 +241,12 @@ pub(super) fn liveness(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
 
 pub(super) fn remat(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let (mut code, live) = work.form.live()?;
-    let (target, limit) = (&work.options.target, work.register_bytes());
-    let live = rematerialize::remat_to_fit(work.name, &mut code, live, target, limit)?;
-    work.form = Form::Live(code, live);
+    let limit = work.register_bytes();
+    let changed = rematerialize::remat_to_fit(work.name, &mut code, &live, limit)?;
+    match changed {
+        Some(live) => set_live(work, code, live)?,
+        None => work.form = Form::Live(code, live),
+    }
     Ok(0)
 }
 

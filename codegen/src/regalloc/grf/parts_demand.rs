@@ -9,8 +9,8 @@
 //!   result may have the operand's place ([`super::tied_operands`]). That is a *copy kill*. Stages
 //!   1 to 4 count both.
 //!
-//! Near the limit, registers that copies join count as one ([`super::spill::copy_webs`]), as they
-//! do before anything is spilled.
+//! For a kernel that is allocated, registers that copies join count as one near the limit
+//! ([`super::spill::copy_webs`]), as they do before anything is spilled.
 //!
 //! Input: [`VCode`] and its liveness. Output: [`Demand::apart`] and [`Demand::reused`] of each
 //! instruction.
@@ -31,7 +31,8 @@ pub(crate) fn is_near(live: &Liveness, limit: u32) -> bool {
 }
 
 /// Computes stages 5 and 6 of demand if more than `limit` bytes are live somewhere. If not, all
-/// values fit without them. Stage 6 stays 0 if values do not fit with it either.
+/// values fit without them. Stage 6 stays 0 if values do not fit with it either. With `join`,
+/// registers that copies join count as one.
 ///
 /// # Errors
 /// As those of [`liveness`].
@@ -41,6 +42,7 @@ pub(crate) fn count_parts(
     live: &mut Liveness,
     target: &Target,
     limit: u32,
+    join: bool,
 ) -> Result<(), CodegenError> {
     if live.peak().1 <= limit || !live.abandoned.is_empty() {
         return Ok(());
@@ -65,7 +67,8 @@ pub(crate) fn count_parts(
     };
     let mut least: Vec<u32> = tied(&parts, own);
     // Before anything is spilled, registers that copies join become one.
-    if is_near(own, limit)
+    if join
+        && is_near(own, limit)
         && least.iter().any(|bytes| *bytes > limit)
         && let Some(joined) = copy_webs::coalesce(&parts, own)
     {

@@ -14,13 +14,11 @@ mod peaks;
 #[cfg(test)]
 mod tests;
 
-use super::parts_demand::{count_parts, is_near};
 use crate::error::CodegenError;
 use crate::mir::insert::{Inserted, insert, remove};
 use crate::mir::liveness::{Liveness, Occurrences, liveness};
 use crate::mir::loops::Loops;
 use crate::mir::{Access, MInst, RegConstraint, VBlock, VCode, VReg, VirtReg};
-use crate::target::Target;
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{Dst, Inst, Op, Src};
 use peaks::Peaks;
@@ -82,31 +80,30 @@ struct Remat<'a> {
 }
 
 /// Rematerializes values while more than `limit` bytes are live somewhere, for a few rounds at
-/// most. Each round uses the demand at that time. Returns the liveness of the code.
+/// most. Each round uses the demand at that time. Returns the liveness of the code if it changed.
 ///
 /// # Errors
 /// Returns the errors of [`liveness`].
 pub(crate) fn remat_to_fit(
     name: &str,
     code: &mut VCode,
-    mut live: Liveness,
-    target: &Target,
+    live: &Liveness,
     limit: u32,
-) -> Result<Liveness, CodegenError> {
+) -> Result<Option<Liveness>, CodegenError> {
+    let mut changed: Option<Liveness> = None;
     for _ in 0..ROUNDS {
-        if remat_round(code, &live, limit) == 0 {
+        let before = changed.as_ref().unwrap_or(live);
+        if remat_round(code, before, limit) == 0 {
             break;
         }
-        let before = live.least();
-        live = liveness(name, code)?;
-        if is_near(&live, limit) {
-            count_parts(name, code, &mut live, target, limit)?;
-        }
-        if live.least() >= before {
+        let after = liveness(name, code)?;
+        let lower = after.peak().1 < before.peak().1;
+        changed = Some(after);
+        if !lower {
             break;
         }
     }
-    Ok(live)
+    Ok(changed)
 }
 
 /// Rematerializes values where more than `limit` bytes are live. Returns the number of

@@ -31,7 +31,7 @@ fn nothing_fits_in_less_than_its_demand() {
         if !live.abandoned.is_empty() || m.code.insts.len() > 400 {
             continue;
         }
-        count_parts("k", &m.code, &mut live, &m.target, 0).unwrap();
+        count_parts("k", &m.code, &mut live, &m.target, 0, true).unwrap();
         let grf = m.code.grf.bytes;
         let least = live.least();
         let fit = |grfs: u32| {

@@ -192,7 +192,7 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Coverage) -> Result<(), String
     }
     // Nothing fits in less than its demand.
     let (mut exact, limit) = (live.clone(), m.grfs * m.code.grf.bytes);
-    count_parts("k", &m.code, &mut exact, &m.target, limit).map_err(|e| e.to_string())?;
+    count_parts("k", &m.code, &mut exact, &m.target, limit, true).map_err(|e| e.to_string())?;
     let unspilled = after.spilled.is_empty();
     if unspilled && exact.least() > limit {
         let least = exact.least();
