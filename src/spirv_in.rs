@@ -1,6 +1,8 @@
 //! Compilation of SPIR-V and WGSL.
 
 use gantry_codegen::{CodegenError, CompileOptions, Compiled, Context};
+#[cfg(feature = "wgsl")]
+use gantry_spirv::wgsl::CompileWgslError;
 use gantry_spirv::{CompileError, Errors, Options};
 
 /// Reason why a SPIR-V module or WGSL text does not compile.
@@ -23,9 +25,17 @@ impl From<CompileError> for SpirvError {
     fn from(e: CompileError) -> SpirvError {
         match e {
             CompileError::Spirv(e) => SpirvError::Spirv(e),
-            #[cfg(feature = "wgsl")]
-            CompileError::Wgsl(e) => SpirvError::Wgsl(e),
             CompileError::Codegen(e) => SpirvError::Codegen(e),
+        }
+    }
+}
+
+#[cfg(feature = "wgsl")]
+impl From<CompileWgslError> for SpirvError {
+    fn from(e: CompileWgslError) -> SpirvError {
+        match e {
+            CompileWgslError::Wgsl(e) => SpirvError::Wgsl(e),
+            CompileWgslError::Codegen(e) => SpirvError::Codegen(e),
         }
     }
 }

@@ -135,10 +135,6 @@ pub enum CompileError {
     /// Module that is invalid or not supported.
     #[error(transparent)]
     Spirv(#[from] Errors),
-    /// WGSL text that is invalid or not supported.
-    #[cfg(feature = "wgsl")]
-    #[error(transparent)]
-    Wgsl(#[from] crate::wgsl::WgslError),
     /// Error of the compiler about the IR.
     #[error(transparent)]
     Codegen(#[from] CodegenError),

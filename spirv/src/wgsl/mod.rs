@@ -7,7 +7,7 @@ use crate::error::{CompileError, Errors};
 use crate::options::Options;
 use crate::pipeline::{compile, translate};
 use crate::translated::Translated;
-use gantry_codegen::{CompileOptions, Compiled, Context};
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, Context};
 use naga::back::pipeline_constants::process_overrides;
 use naga::back::spv;
 use naga::compact::{KeepUnused, compact};
@@ -32,6 +32,26 @@ pub enum WgslError {
     /// SPIR-V that is invalid or not supported.
     #[error(transparent)]
     Spirv(#[from] Errors),
+}
+
+/// Error of translating or compiling a text.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CompileWgslError {
+    /// Text that is invalid or not supported.
+    #[error(transparent)]
+    Wgsl(#[from] WgslError),
+    /// Error of the compiler about the IR.
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
+}
+
+impl From<CompileError> for CompileWgslError {
+    fn from(e: CompileError) -> CompileWgslError {
+        match e {
+            CompileError::Spirv(e) => CompileWgslError::Wgsl(e.into()),
+            CompileError::Codegen(e) => CompileWgslError::Codegen(e),
+        }
+    }
 }
 
 /// Converts the compute shaders of a text to SPIR-V. An override that needs a value and has none is
@@ -144,9 +164,9 @@ pub fn compile_wgsl(
     options: &Options,
     target: &CompileOptions,
     context: &mut Context,
-) -> Result<(Translated, Compiled), CompileError> {
+) -> Result<(Translated, Compiled), CompileWgslError> {
     let words = with_overrides(text, options)?;
-    compile(&words, &of_words(options), target, context)
+    Ok(compile(&words, &of_words(options), target, context)?)
 }
 
 /// Returns the options for the SPIR-V that naga writes. All overrides have their values there.

@@ -217,22 +217,26 @@ pub(crate) fn translated_and_compiled(
     options: &CompileOptions,
 ) -> Result<Option<(ir::Module, Compiled)>, Failure> {
     let context = &mut Context::new();
+    // An error about the IR says where in the source it is.
     let done = match language(path)? {
-        Language::Spirv => spirv::compile(&words(path, more)?, spirv, options, context),
+        Language::Spirv => {
+            spirv::compile(&words(path, more)?, spirv, options, context).map_err(|e| match e {
+                spirv::CompileError::Codegen(e) => Failure::new(e),
+                e => Failure::file(path, e),
+            })
+        }
         #[cfg(feature = "wgsl")]
         Language::Wgsl => {
             only_one(more)?;
             let text = without_header(&read_text(path)?);
-            spirv::wgsl::compile_wgsl(&text, spirv, options, context)
+            spirv::wgsl::compile_wgsl(&text, spirv, options, context).map_err(|e| match e {
+                spirv::wgsl::CompileWgslError::Codegen(e) => Failure::new(e),
+                e => Failure::file(path, e),
+            })
         }
         _ => return Ok(None),
     };
-    match done {
-        Ok((translated, compiled)) => Ok(Some((translated.module, compiled))),
-        // An error about the IR says where in the source it is.
-        Err(spirv::CompileError::Codegen(e)) => Err(Failure::new(e)),
-        Err(e) => Err(Failure::file(path, e)),
-    }
+    done.map(|(translated, compiled)| Some((translated.module, compiled)))
 }
 
 /// Parses a SIMD width.
