@@ -383,7 +383,7 @@ impl Gen<'_, '_, '_> {
             if self.options.neighbours && self.rng.one_in(16) {
                 self.neighbours();
             }
-            match self.rng.below(52) {
+            match self.rng.below(50) {
                 0 if depth < 3 => self.uniform_if(inner, depth),
                 1 if depth < 2 => self.uniform_loop(inner, depth),
                 2 | 3 if depth < 3 => self.simd_if(inner, depth),
@@ -404,8 +404,6 @@ impl Gen<'_, '_, '_> {
                 17 if depth < 2 && self.rng.one_in(2) => self.in_place_loop(),
                 17 => self.in_place(),
                 18 | 19 => self.nested_regions(),
-                20 => self.short_numbers(),
-                21 => self.on_parts(),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // With a single thread, barriers never wait.

@@ -187,7 +187,9 @@ impl Lower<'_> {
             Opcode::Isub => [a - d, c - b, c - b, c - b],
             Opcode::Imul => [a * b, a * d, c * b, c * d],
             Opcode::Ishl if b == d && (0..32).contains(&b) => [a << b, c << b, c << b, c << b],
-            Opcode::Savg | Opcode::Uavg => [a, b, c, d],
+            Opcode::Savg if signed => [a, b, c, d],
+            // Of a negative number, the unsigned average is that of a large one.
+            Opcode::Uavg if a >= 0 && b >= 0 => [a, b, c, d],
             _ => return None,
         };
         let (least, most) = (*ends.iter().min()?, *ends.iter().max()?);
