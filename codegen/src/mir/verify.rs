@@ -355,7 +355,8 @@ impl Verifier<'_> {
             MInst::JumpTable { distance } => {
                 let d = self.vregs[*distance];
                 let dword = Type::D.bytes();
-                if d.bytes == dword && d.align.is_multiple_of(dword) {
+                // With places by GRFs, it has all of one.
+                if d.bytes >= dword && d.align.is_multiple_of(dword) {
                     Ok(())
                 } else {
                     Err(format!("{distance} is not an aligned dword"))

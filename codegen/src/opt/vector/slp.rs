@@ -232,7 +232,10 @@ fn operand(func: &Function, v: Value, divides: bool) -> (OperandKey, u64) {
             None => (OperandKey::Same(v), 0),
         },
         InstData::Unary { opcode, arg }
-            if is_lanewise(data) && is_free(func, ty, data, divides) =>
+            // A bitcast may have other lanes than its operand.
+            if is_lanewise(data)
+                && func.dfg.ty(arg).lanes() == ty.lanes()
+                && is_free(func, ty, data, divides) =>
         {
             match element(func, arg) {
                 Some((of, spread, n)) => (OperandKey::Element(of, spread, Some((opcode, ty))), n),
