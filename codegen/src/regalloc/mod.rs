@@ -152,9 +152,12 @@ impl Attempt<'_> {
         if tied && !Bundles::may_fit_tied(code, live, limit) {
             return Ok(None);
         }
-        let mut bundles = self.phases.run(Phase::Place, || match tied {
-            true => Bundles::merge_tied(code, live, limit),
-            false => Bundles::merge(code, live),
+        let mut bundles = self.phases.run(Phase::Place, || {
+            if tied {
+                Bundles::merge_tied(code, live, limit)
+            } else {
+                Bundles::merge(code, live)
+            }
         });
         if tied && bundles.least().into_iter().any(|bytes| bytes > limit) {
             return Ok(None);

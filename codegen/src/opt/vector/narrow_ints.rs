@@ -8,8 +8,8 @@
 //! instructions than the extensions take. Operations on lanes extend what they read for nothing;
 //! stores, calls, regions and block parameters do not.
 //!
-//! Input and output: verified IR. The work is linear. Functions without an
-//! operation to begin with are left after one look at each instruction.
+//! Input and output: verified IR. The work is linear. Functions without an operation to begin with
+//! are left after one look at each instruction.
 
 use super::demanded_lanes::insts;
 use crate::graph::union_find::UnionFind;

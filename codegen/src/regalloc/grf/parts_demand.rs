@@ -60,9 +60,10 @@ pub(crate) fn count_parts(
     let tied = |code: &VCode, live: &Liveness| {
         let peaks = live.demand.iter().map(Demand::peak).collect();
         let tied = live.peak().1 > limit && Bundles::may_fit_tied(code, live, limit);
-        match tied {
-            true => Bundles::merge_tied(code, live, limit).least(),
-            false => peaks,
+        if tied {
+            Bundles::merge_tied(code, live, limit).least()
+        } else {
+            peaks
         }
     };
     let mut least: Vec<u32> = tied(&parts, own);

@@ -61,7 +61,7 @@ struct Candidate {
     reg: VReg,
     /// Previous reader, or the definition.
     from: u32,
-    /// Where its live range ends: at the reader, or at the end of the reader's loop.
+    /// End of its live range: the reader, or the end of the reader's loop.
     to: u32,
     reader: u32,
     recipe: RematRecipe,
