@@ -97,7 +97,7 @@ fn handlers_do_what_the_general_path_does() {
                 // These do nothing.
                 continue;
             }
-            for _ in 0..if cfg!(debug_assertions) { 60 } else { 600 } {
+            for _ in 0..if cfg!(debug_assertions) { 300 } else { 600 } {
                 let Some(inst) = random_inst(platform, op, function, &mut r) else {
                     continue;
                 };
