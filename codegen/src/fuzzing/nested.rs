@@ -87,7 +87,7 @@ impl Gen<'_, '_, '_> {
         let others = [Scalar::I8, Scalar::I16, Scalar::I32];
         let other = self.rng.pick(&others).unwrap_or(Scalar::I32);
         if self.rng.one_in(2) || !ty.scalar().is_int() || other.bytes() == size {
-            let whole = bytes.is_multiple_of(other.bytes());
+            let whole = bytes.is_multiple_of(other.bytes()) && self.has_bits(ty);
             let to = Type::clamped(other, bytes / other.bytes());
             return if whole && to.bytes() == bytes {
                 self.b.ins().bitcast(to, v)
@@ -116,7 +116,7 @@ impl Gen<'_, '_, '_> {
         let whole = self.b.ty(x);
         let ty = self.b.ty(part);
         let mut new = part;
-        let cast = self.rng.one_in(3);
+        let cast = self.rng.one_in(3) && self.has_bits(ty);
         if cast {
             new = self.elements_of(new, ty);
         }
@@ -152,6 +152,12 @@ impl Gen<'_, '_, '_> {
         } else {
             self.keep(&[new]);
         }
+    }
+
+    /// Returns true if the bits of a value are defined: those of a NaN are not, so kernels without
+    /// bitcasts look at no float's.
+    fn has_bits(&self, ty: Type) -> bool {
+        ty.scalar().is_int() || !self.options.without.contains(&Opcode::Bitcast)
     }
 
     /// Returns the bits of a vector as elements of another size, if there are whole ones.
