@@ -18,6 +18,9 @@ pub struct Local(
 pub enum Arg {
     /// Buffer, passed by its address.
     Buffer(Buffer),
+    /// Address of the device, of memory that stays allocated until the launch has ended. A kernel
+    /// can access it by address only, and not through a surface.
+    Address(u64),
     /// Null pointer.
     Null,
     /// SLM of a size in bytes.
@@ -47,6 +50,7 @@ impl Arg {
     pub(crate) fn describe(&self) -> String {
         match self {
             Arg::Buffer(b) => format!("a buffer of {}", Count(b.len(), "byte")),
+            Arg::Address(a) => format!("the address {a:#x}"),
             Arg::Null => "a null pointer".to_owned(),
             Arg::Local(n) => format!("{} of SLM", Count(*n, "byte")),
             Arg::Value(v) | Arg::Bytes(v) => format!("a value of {}", Count(v.len(), "byte")),

@@ -1,9 +1,10 @@
 //! Traits that a device implements. The public types are thin handles over them.
 
 use crate::arg::Arg;
-use crate::buffer::BufferBackend;
+use crate::buffer::{BufferBackend, MemoryKind};
 use crate::control::{LaunchStats, Print, Progress, StopSignals};
 use crate::error::Error;
+use crate::host_memory::HostMemory;
 use crate::limits::Limits;
 use crate::watch::Watch;
 use crate::zebin::{KernelInfo, Zebin};
@@ -33,8 +34,20 @@ pub(crate) trait DeviceBackend: Send + Sync {
     }
     /// Returns the id of the device, as in its buffers.
     fn id(&self) -> usize;
-    /// Allocates a zeroed buffer.
-    fn alloc(&self, bytes: usize) -> Result<Arc<dyn BufferBackend>, Error>;
+    /// Allocates zeroed memory.
+    fn alloc(&self, bytes: usize, kind: MemoryKind) -> Result<Arc<dyn BufferBackend>, Error>;
+    /// Uses memory of the host in place.
+    fn adopt(&self, memory: HostMemory) -> Result<Arc<dyn BufferBackend>, Error>;
+    /// Returns the memory that an address belongs to.
+    fn memory_at(&self, address: u64) -> Option<Arc<dyn BufferBackend>>;
+    /// Returns the number of commands that it can run at once.
+    fn workers(&self) -> usize;
+    /// Returns the time that a launch takes on the device, in nanoseconds.
+    fn launch_time(&self, stats: &LaunchStats) -> u64 {
+        (stats.wall_seconds * 1e9) as u64
+    }
+    /// Returns the time that moving some bytes takes on the device, in nanoseconds.
+    fn copy_time(&self, bytes: usize) -> u64;
     /// Returns true if buffers can be used as images, tightly packed.
     fn has_images(&self) -> bool {
         false

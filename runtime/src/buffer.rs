@@ -2,7 +2,10 @@
 
 use crate::error::Error;
 use bytemuck::Pod;
+use gantry_isa_gen::diag::Count;
 use std::fmt;
+use std::ops::{Bound, RangeBounds};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Device memory.
@@ -17,6 +20,26 @@ pub(crate) trait BufferBackend: Send + Sync {
     fn write(&self, at: usize, data: &[u8]) -> Result<(), Error>;
     /// Returns the id of the device that it belongs to: `DeviceBackend::id`.
     fn device(&self) -> usize;
+    /// Returns the kind of memory.
+    fn kind(&self) -> MemoryKind;
+    /// Returns the host's address of the first byte, where the host can access the memory.
+    fn host_ptr(&self) -> Option<NonNull<u8>>;
+    /// Repeats a pattern, from the offset `at` on; the range is within the buffer, and the pattern
+    /// is not empty.
+    fn fill(&self, at: usize, bytes: usize, pattern: &[u8]) -> Result<(), Error>;
+}
+
+/// Kind of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum MemoryKind {
+    /// Memory of the device. The host copies.
+    #[default]
+    Device,
+    /// Memory of the host, which the device accesses where it is.
+    Host,
+    /// Memory of both, whose addresses are the same on host and device. Pointers in structures work
+    /// on both.
+    Shared,
 }
 
 #[cfg(target_endian = "big")]
@@ -33,26 +56,130 @@ macro_rules! plain {
 }
 plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, half::f16);
 
-/// Device memory. A handle: clones share the memory, which is freed with the last of them.
+/// Device memory, or a part of it. A handle: clones and slices share the memory. It is freed with
+/// the last of them.
 #[derive(Clone)]
 pub struct Buffer {
     pub(crate) inner: Arc<dyn BufferBackend>,
+    /// Byte offset in the memory.
+    at: usize,
+    /// Length in bytes.
+    len: usize,
 }
 
+/// Rows and slices of bytes in a buffer, as copies of rectangles have them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pitch {
+    /// Offset of the first byte.
+    pub offset: usize,
+    /// Bytes from one row to the next.
+    pub row: usize,
+    /// Bytes from one slice to the next.
+    pub slice: usize,
+}
+
+impl Pitch {
+    /// Returns the offset of a row, or `None` if numbers overflow.
+    fn row_at(&self, row: usize, slice: usize) -> Option<usize> {
+        let in_slice = row.checked_mul(self.row)?;
+        let before = slice.checked_mul(self.slice)?;
+        self.offset.checked_add(before)?.checked_add(in_slice)
+    }
+
+    /// Checks that all rows of a size (bytes, rows, slices), none of which is 0, are in a buffer.
+    fn check(&self, [bytes, rows, slices]: [usize; 3], buffer: &Buffer) -> Result<(), Error> {
+        let steps_fit = (rows == 1 || self.row >= bytes) && (slices == 1 || self.slice > 0);
+        let last = self.row_at(rows - 1, slices - 1);
+        let end = last.and_then(|at| at.checked_add(bytes));
+        match end {
+            Some(end) if end <= buffer.len() && steps_fit => Ok(()),
+            _ => Err(Error::Buffer(format!(
+                "{slices} slices of {rows} rows of {} at {self:?} are not within a buffer of {}",
+                Count(bytes, "byte"),
+                Count(buffer.len(), "byte")
+            ))),
+        }
+    }
+}
+
+/// Bytes that a copy moves at a time.
+const CHUNK: usize = 64 << 10;
+
 impl Buffer {
+    /// Creates a handle of all of some memory.
+    pub(crate) fn whole(inner: Arc<dyn BufferBackend>) -> Buffer {
+        Buffer {
+            at: 0,
+            len: inner.len(),
+            inner,
+        }
+    }
+
+    /// Returns a part of the buffer, by bytes. It shares the memory. As an argument it is all that
+    /// a kernel sees through a surface.
+    ///
+    /// # Errors
+    /// The range is not within the buffer.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Buffer, Error> {
+        let from = match range.start_bound() {
+            Bound::Included(&n) => n,
+            Bound::Excluded(&n) => n.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let to = match range.end_bound() {
+            Bound::Included(&n) => n.saturating_add(1),
+            Bound::Excluded(&n) => n,
+            Bound::Unbounded => self.len,
+        };
+        let Some(len) = to.checked_sub(from) else {
+            return Err(Error::Buffer(format!(
+                "the range from {from} to {to} ends before it begins"
+            )));
+        };
+        self.check(from, len)?;
+        Ok(Buffer {
+            inner: self.inner.clone(),
+            at: self.at + from,
+            len,
+        })
+    }
+
     /// Returns the length in bytes.
     pub fn len(&self) -> usize {
-        self.inner.len()
+        self.len
     }
 
     /// Returns true if the buffer has no bytes.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
+    }
+
+    /// Returns the byte offset in the memory that it is a part of.
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Returns the kind of memory.
+    pub fn kind(&self) -> MemoryKind {
+        self.inner.kind()
     }
 
     /// Returns the address that kernels see.
     pub fn device_address(&self) -> u64 {
+        self.inner.address() + self.at as u64
+    }
+
+    /// Returns the address of the memory that it is a part of.
+    pub(crate) fn allocation_address(&self) -> u64 {
         self.inner.address()
+    }
+
+    /// Returns true if both are parts of the same memory and have bytes in common.
+    pub fn overlaps(&self, other: &Buffer) -> bool {
+        let ends = |b: &Buffer| b.at + b.len;
+        self.allocation_address() == other.allocation_address()
+            && self.inner.device() == other.inner.device()
+            && self.at.max(other.at) < ends(self).min(ends(other))
     }
 
     /// Reads the whole buffer as elements. Bytes after the last whole element are left out.
@@ -61,7 +188,7 @@ impl Buffer {
     /// The device fails to copy.
     pub fn read<T: Pod>(&self) -> Result<Vec<T>, Error> {
         let mut out = vec![T::zeroed(); self.len().checked_div(size_of::<T>()).unwrap_or(0)];
-        self.inner.read(0, bytemuck::cast_slice_mut(&mut out))?;
+        self.read_bytes(0, bytemuck::cast_slice_mut(&mut out))?;
         Ok(out)
     }
 
@@ -80,7 +207,7 @@ impl Buffer {
     /// The range is not within the buffer, or the device fails to copy.
     pub fn read_bytes(&self, at: usize, out: &mut [u8]) -> Result<(), Error> {
         self.check(at, out.len())?;
-        self.inner.read(at, out)
+        self.inner.read(self.at + at, out)
     }
 
     /// Writes elements from the buffer's start.
@@ -106,10 +233,107 @@ impl Buffer {
     /// The range is not within the buffer, or the device fails to copy.
     pub fn write_bytes(&self, at: usize, data: &[u8]) -> Result<(), Error> {
         self.check(at, data.len())?;
-        self.inner.write(at, data)
+        self.inner.write(self.at + at, data)
     }
 
-    fn check(&self, at: usize, n: usize) -> Result<(), Error> {
+    /// Repeats a pattern over the whole buffer. The last one may be cut.
+    ///
+    /// # Errors
+    /// The pattern is empty, or the device fails to write.
+    pub fn fill<T: Pod>(&self, pattern: &[T]) -> Result<(), Error> {
+        self.fill_bytes(bytemuck::cast_slice(pattern))
+    }
+
+    fn fill_bytes(&self, pattern: &[u8]) -> Result<(), Error> {
+        if pattern.is_empty() {
+            return Err(Error::Buffer("a fill by an empty pattern".to_owned()));
+        }
+        self.inner.fill(self.at, self.len, pattern)
+    }
+
+    /// Copies all of another buffer, of this device or another, to the start of this one.
+    ///
+    /// # Errors
+    /// It is longer than this buffer, or has bytes in common with it. The device fails to copy.
+    pub fn copy_from(&self, source: &Buffer) -> Result<(), Error> {
+        self.check_copy(source)?;
+        self.copy_row(0, source, 0, source.len)
+    }
+
+    pub(crate) fn check_copy(&self, source: &Buffer) -> Result<(), Error> {
+        self.check(0, source.len)?;
+        self.check_apart(source)
+    }
+
+    fn check_apart(&self, source: &Buffer) -> Result<(), Error> {
+        if self.overlaps(source) {
+            return Err(Error::Buffer(
+                "a copy between buffers that have bytes in common".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn copy_row(&self, at: usize, source: &Buffer, from: usize, len: usize) -> Result<(), Error> {
+        let mut chunk = vec![0; len.min(CHUNK)];
+        let mut done = 0;
+        while done < len {
+            let n = chunk.len().min(len - done);
+            let part = chunk.get_mut(..n).unwrap_or_default();
+            source.inner.read(source.at + from + done, part)?;
+            self.inner.write(self.at + at + done, part)?;
+            done += n;
+        }
+        Ok(())
+    }
+
+    /// Copies rows of another buffer: `size` has the bytes of a row, the rows of a slice, and the
+    /// slices.
+    ///
+    /// # Errors
+    /// Rows are not within their buffer, or overlap. The buffers have bytes in common. The device
+    /// fails to copy.
+    pub fn copy_rows_from(
+        &self,
+        to: Pitch,
+        source: &Buffer,
+        from: Pitch,
+        size: [usize; 3],
+    ) -> Result<(), Error> {
+        self.check_rows(to, source, from, size)?;
+        let [bytes, rows, slices] = size;
+        if size.contains(&0) {
+            return Ok(());
+        }
+        for slice in 0..slices {
+            for row in 0..rows {
+                // `check_rows` has seen that the last row is inside.
+                let (Some(to), Some(from)) = (to.row_at(row, slice), from.row_at(row, slice))
+                else {
+                    return Ok(());
+                };
+                self.copy_row(to, source, from, bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_rows(
+        &self,
+        to: Pitch,
+        source: &Buffer,
+        from: Pitch,
+        size: [usize; 3],
+    ) -> Result<(), Error> {
+        if size.contains(&0) {
+            return Ok(());
+        }
+        to.check(size, self)?;
+        from.check(size, source)?;
+        self.check_apart(source)
+    }
+
+    pub(crate) fn check(&self, at: usize, n: usize) -> Result<(), Error> {
         match at.checked_add(n) {
             Some(end) if end <= self.len() => Ok(()),
             _ => Err(Error::Buffer(format!(

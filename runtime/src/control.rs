@@ -44,6 +44,24 @@ pub struct LaunchStats {
     pub wall_seconds: f64,
 }
 
+impl LaunchStats {
+    /// Adds the statistics of another launch.
+    pub(crate) fn add(&mut self, more: &LaunchStats) {
+        self.threads += more.threads;
+        self.instructions += more.instructions;
+        self.channels += more.channels;
+        self.sends += more.sends;
+        self.bytes_read += more.bytes_read;
+        self.bytes_written += more.bytes_written;
+        self.scratch.reads += more.scratch.reads;
+        self.scratch.writes += more.scratch.writes;
+        self.scratch.bytes_read += more.scratch.bytes_read;
+        self.scratch.bytes_written += more.scratch.bytes_written;
+        self.scratch.end = self.scratch.end.max(more.scratch.end);
+        self.wall_seconds += more.wall_seconds;
+    }
+}
+
 /// Counter of a launch's ended threads, to be read from another thread while the launch runs.
 /// Clones count the same launch.
 #[derive(Clone, Debug, Default)]
@@ -137,13 +155,16 @@ impl Cancel {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct StopSignals<'a> {
     pub(crate) cancel: Option<&'a Cancel>,
+    /// Signal of the queue that the launch is on.
+    pub(crate) queue: Option<&'a Cancel>,
     pub(crate) deadline: Option<Instant>,
 }
 
 impl StopSignals<'_> {
     /// Returns the reason why the launch must stop now, if there is one.
     pub(crate) fn now(&self) -> Option<Stopped> {
-        if self.cancel.is_some_and(Cancel::is_cancelled) {
+        let cancels = [self.cancel, self.queue];
+        if cancels.into_iter().flatten().any(Cancel::is_cancelled) {
             return Some(Stopped::Cancelled);
         }
         let late = self.deadline.is_some_and(|d| Instant::now() >= d);

@@ -1,8 +1,10 @@
 //! Devices: the simulator, or a GPU through Level Zero.
 
 use crate::backend::DeviceBackend;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, MemoryKind};
 use crate::error::Error;
+use crate::graph::{Workers, WorkersHandle};
+use crate::host_memory::HostMemory;
 use crate::image::{Image, ImageDesc, ImageFormat};
 use crate::level_zero;
 use crate::pool::{OwnPool, Pool};
@@ -41,6 +43,7 @@ impl DeviceKind {
 #[derive(Clone)]
 pub struct Device {
     pub(crate) inner: Arc<dyn DeviceBackend>,
+    workers: Arc<WorkersHandle>,
 }
 
 impl Device {
@@ -52,11 +55,9 @@ impl Device {
     pub fn open(kind: DeviceKind) -> Result<Device, Error> {
         match kind {
             DeviceKind::Simulator => Ok(Device::simulator(SimOptions::default())),
-            DeviceKind::LevelZero => Ok(Device {
-                inner: level_zero::open()?,
-            }),
+            DeviceKind::LevelZero => Ok(Device::of(level_zero::open()?)),
             DeviceKind::Auto => match level_zero::open() {
-                Ok(inner) if inner.platform().is_some() => Ok(Device { inner }),
+                Ok(inner) if inner.platform().is_some() => Ok(Device::of(inner)),
                 _ => Ok(Device::simulator(SimOptions::default())),
             },
         }
@@ -70,9 +71,19 @@ impl Device {
     /// Creates a simulator whose launches run on threads of the host. [`SimOptions::threads`] is
     /// ignored.
     pub fn simulator_on(options: SimOptions, pool: Arc<dyn Pool>) -> Device {
+        Device::of(Arc::new(Simulator::new(options, pool)))
+    }
+
+    fn of(inner: Arc<dyn DeviceBackend>) -> Device {
         Device {
-            inner: Arc::new(Simulator::new(options, pool)),
+            workers: Arc::new(Workers::open(inner.workers())),
+            inner,
         }
+    }
+
+    /// Returns the threads that run commands of queues.
+    pub(crate) fn workers(&self) -> &Arc<Workers> {
+        self.workers.get()
     }
 
     /// Returns the device's own name.
@@ -104,9 +115,41 @@ impl Device {
     /// # Errors
     /// There is not that much memory.
     pub fn buffer(&self, bytes: usize) -> Result<Buffer, Error> {
-        Ok(Buffer {
-            inner: self.inner.alloc(bytes)?,
-        })
+        self.memory(bytes, MemoryKind::Device)
+    }
+
+    /// Allocates zeroed memory of a kind, of a length in bytes.
+    ///
+    /// # Errors
+    /// There is not that much memory, or the device has no memory of this kind.
+    pub fn memory(&self, bytes: usize, kind: MemoryKind) -> Result<Buffer, Error> {
+        Ok(Buffer::whole(self.inner.alloc(bytes, kind)?))
+    }
+
+    /// Creates a buffer over memory of the host, which the device uses in place.
+    ///
+    /// ```
+    /// # use gantry_runtime::{Device, HostMemory, SimOptions};
+    /// # fn main() -> Result<(), gantry_runtime::Error> {
+    /// let device = Device::simulator(SimOptions::default());
+    /// let buffer = device.buffer_in_place(HostMemory::from_vec(vec![1u32, 2, 3]))?;
+    /// assert_eq!(buffer.slice(4..)?.read::<u32>()?, [2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The device cannot access the memory.
+    pub fn buffer_in_place(&self, memory: HostMemory) -> Result<Buffer, Error> {
+        Ok(Buffer::whole(self.inner.adopt(memory)?))
+    }
+
+    /// Returns the memory that an address of the device belongs to, and the offset there. `None` if
+    /// there is none.
+    pub fn memory_at(&self, address: u64) -> Option<(Buffer, usize)> {
+        let memory = Buffer::whole(self.inner.memory_at(address)?);
+        let offset = usize::try_from(address - memory.device_address()).ok()?;
+        Some((memory, offset))
     }
 
     /// Creates a buffer that holds a copy of `data`: numbers, or structures of them that are

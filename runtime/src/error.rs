@@ -125,6 +125,33 @@ pub enum Error {
         /// Text that the assertion printed.
         message: String,
     },
+    /// Command that did not run, since one that it depends on failed.
+    #[error("the {what} did not run, since the {failed} failed: {cause}")]
+    Dependency {
+        /// Command.
+        what: String,
+        /// Command that failed first.
+        failed: String,
+        /// Error of the command that failed.
+        cause: Box<Error>,
+    },
+    /// Command that was cancelled before it began.
+    #[error("the {what} was cancelled before it began")]
+    Cancelled {
+        /// Command.
+        what: String,
+    },
+    /// Callback that panicked.
+    #[error("the {what} panicked: {message}")]
+    Callback {
+        /// Command that called it.
+        what: String,
+        /// Message of the panic.
+        message: String,
+    },
+    /// Failure to submit a command, or an event that was never set.
+    #[error("{0}")]
+    Queue(String),
     /// No such device.
     #[error("no device: {0}")]
     NoDevice(String),

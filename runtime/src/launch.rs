@@ -1,4 +1,4 @@
-//! Launches: their grid, their arguments, and the statistics that they return.
+//! Launches: their grid and their arguments.
 
 use crate::arg::Arg;
 use crate::backend::LaunchRequest;
@@ -6,64 +6,16 @@ use crate::bind;
 use crate::buffer::Buffer;
 use crate::control::{Cancel, LaunchStats, Print, Progress, StopSignals};
 use crate::error::Error;
+use crate::grid::{CheckedGrid, Grid};
 use crate::module::Kernel;
 use crate::watch::Watch;
 use crate::zebin::{ArgKind, BindingPlace, Slot};
-use gantry_isa_gen::Platform;
 use gantry_isa_gen::diag::Count;
 use std::fmt;
 use std::io::Write;
 use std::mem;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Number of work-items of a launch, and their grouping.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Grid {
-    size: GridSize,
-    group: Option<[u32; 3]>,
-    offset: [u32; 3],
-}
-
-/// GridSize of a grid along x, y and z.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum GridSize {
-    Items([u32; 3]),
-    Groups([u32; 3]),
-}
-
-impl Grid {
-    /// Creates a grid of work-items along x, y and z.
-    pub const fn new(global: [u32; 3]) -> Grid {
-        Grid::of(GridSize::Items(global))
-    }
-
-    /// Creates a grid of work-groups along x, y and z, as shaders are dispatched.
-    pub const fn groups(groups: [u32; 3]) -> Grid {
-        Grid::of(GridSize::Groups(groups))
-    }
-
-    const fn of(size: GridSize) -> Grid {
-        Grid {
-            size,
-            group: None,
-            offset: [0; 3],
-        }
-    }
-
-    /// Sets the work-items of a group. The default is what the kernel requires, or one thread's
-    /// channels along x.
-    pub const fn group(mut self, group: [u32; 3]) -> Grid {
-        self.group = Some(group);
-        self
-    }
-
-    /// Sets the global id of the first work-item.
-    pub const fn offset(mut self, offset: [u32; 3]) -> Grid {
-        self.offset = offset;
-        self
-    }
-}
 
 /// Destination of printed text: standard output, or a callback of the caller.
 #[derive(Default)]
@@ -93,15 +45,17 @@ impl fmt::Debug for PrintSink<'_> {
 
 /// Launch under construction. It owns the kernel, arguments and watch, so it can be sent to another
 /// thread and run there. Only a callback for printed text may borrow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[must_use = "a launch does nothing until `run`"]
 pub struct Launch<'k> {
     kernel: Kernel,
     grid: Grid,
+    /// Buffer that has the number of groups, instead of the grid.
+    indirect: Option<Buffer>,
     args: Vec<Arg>,
     bound: Vec<(Slot, Arg)>,
     progress: Option<Progress>,
-    printf: PrintSink<'k>,
+    printf: Arc<PrintSink<'k>>,
     watch: Option<Watch>,
     cancel: Option<Cancel>,
     deadline: Option<Instant>,
@@ -125,10 +79,11 @@ impl<'k> Launch<'k> {
         Launch {
             kernel: kernel.clone(),
             grid,
+            indirect: None,
             args: Vec::new(),
             bound: Vec::new(),
             progress: None,
-            printf: PrintSink::default(),
+            printf: Arc::default(),
             watch: None,
             cancel: None,
             deadline: None,
@@ -190,7 +145,7 @@ impl<'k> Launch<'k> {
     /// Without a sink it goes to standard output. On Level Zero the driver prints it, to standard
     /// output.
     pub fn printf(mut self, sink: impl FnMut(&str) + Send + 'k) -> Self {
-        self.printf = PrintSink(Some(Mutex::new(Box::new(sink))));
+        self.printf = Arc::new(PrintSink(Some(Mutex::new(Box::new(sink)))));
         self
     }
 
@@ -222,113 +177,74 @@ impl<'k> Launch<'k> {
         self
     }
 
+    /// Takes the number of groups from three `u32` at the start of `groups`, which are read when
+    /// the launch begins. It replaces the grid's size.
+    pub fn groups_from(mut self, groups: &Buffer) -> Self {
+        self.indirect = Some(groups.clone());
+        self
+    }
+
     /// Runs the kernel to its end.
     ///
     /// # Errors
     /// The arguments or the grid are wrong, or the device cannot run the kernel. The
     /// launch needs more than the device's limits allow, faults, or is stopped.
-    pub fn run(mut self) -> Result<LaunchStats, Error> {
+    pub fn run(self) -> Result<LaunchStats, Error> {
+        self.prepare()?.run(None)
+    }
+
+    /// Checks the arguments and the grid.
+    pub(crate) fn prepare(mut self) -> Result<PreparedLaunch<'k>, Error> {
         let (given, bound) = (mem::take(&mut self.args), mem::take(&mut self.bound));
         self.args = bind::resolve(&self.kernel, given, bound)?;
-        let Some(info) = self.kernel.info() else {
-            return Err(Error::NoKernel {
-                name: String::new(),
-                have: Vec::new(),
+        self.check_args()?;
+        let grid = match &self.indirect {
+            None => PreparedGrid::Known(self.grid.check(&self.kernel)?),
+            Some(groups) => {
+                groups.check(0, size_of::<[u32; 3]>())?;
+                PreparedGrid::Indirect(self.grid, groups.clone())
+            }
+        };
+        Ok(PreparedLaunch { launch: self, grid })
+    }
+
+    /// Replaces an argument that was given by number.
+    pub(crate) fn replace_arg(&mut self, index: usize, arg: Arg) -> Result<(), Error> {
+        let given = self.args.len();
+        let name = self.kernel.name();
+        let place = self.args.get_mut(index).ok_or_else(|| Error::ArgCount {
+            kernel: name.to_owned(),
+            expected: index.saturating_add(1),
+            given,
+        })?;
+        *place = arg;
+        Ok(())
+    }
+
+    /// Replaces what is bound at a place.
+    pub(crate) fn replace_bound(&mut self, slot: Slot, arg: Arg) -> Result<(), Error> {
+        let is_sampler = |arg: &Arg| matches!(arg, Arg::Sampler(_));
+        // An image and its sampler may be at one place.
+        let same = |(s, old): &&mut (Slot, Arg)| *s == slot && is_sampler(old) == is_sampler(&arg);
+        let Some((_, old)) = self.bound.iter_mut().find(same) else {
+            return Err(Error::Binding {
+                kernel: self.kernel.name().to_owned(),
+                message: format!("nothing was bound at {slot}"),
             });
         };
-        let grid_error = |message: String| Error::Grid {
-            kernel: info.name.clone(),
-            message,
-        };
-        self.check_args()?;
-        let required = info.env.required_work_group_size;
-        let local = match (self.grid.group, required) {
-            (Some(l), Some(r)) if l != r => {
-                return Err(grid_error(format!(
-                    "a group of {l:?} work-items was asked for, the kernel requires {r:?}"
-                )));
-            }
-            (Some(l), _) => l,
-            (None, Some(r)) => r,
-            (None, None) => [info.env.simd_size, 1, 1],
-        };
-        let global = match self.grid.size {
-            GridSize::Items(items) => items,
-            GridSize::Groups(groups) => {
-                let mut items = [0; 3];
-                for ((items, groups), local) in items.iter_mut().zip(groups).zip(local) {
-                    *items = groups.checked_mul(local).ok_or_else(|| {
-                        grid_error(format!(
-                            "{groups} groups of {local} work-items are more than 32 bits count"
-                        ))
-                    })?;
-                }
-                items
-            }
-        };
-        if local.contains(&0) {
-            return Err(grid_error(format!(
-                "a group of {local:?} work-items is empty"
-            )));
-        }
-        let items = local.iter().map(|&n| u64::from(n)).product::<u64>();
-        let platform = self.kernel.module.zebin.platform;
-        let most_threads = if platform >= Platform::XeHp { 128 } else { 64 };
-        let most = most_threads * u64::from(info.env.simd_size);
-        if local.iter().any(|&n| n > 1024) || items > most {
-            return Err(grid_error(format!(
-                "a group of {local:?} work-items is too large: at most {most_threads} threads of {}",
-                Count(info.env.simd_size, "channel")
-            )));
-        }
-        let offset = self.grid.offset;
-        if global
-            .iter()
-            .zip(offset)
-            .any(|(g, o)| g.checked_add(o).is_none())
-        {
-            return Err(grid_error(format!(
-                "the grid {global:?} from {offset:?} on has global ids of more than 32 bits"
-            )));
-        }
-        let whole = global.iter().zip(local).all(|(g, l)| g % l == 0);
-        if !whole && self.kernel.module.zebin.requires_uniform_groups() {
-            return Err(grid_error(format!(
-                "the grid {global:?} is not a multiple of the group {local:?}, and the kernel was compiled for whole groups"
-            )));
-        }
-        let threads = global
-            .iter()
-            .zip(local)
-            .map(|(&g, l)| u64::from(g.div_ceil(l)))
-            .try_fold(1u64, u64::checked_mul)
-            .filter(|&n| n <= 1 << 40);
-        if threads.is_none() {
-            return Err(grid_error(format!("the grid {global:?} is too large")));
-        }
-        let dimensions = if global[2] > 1 || local[2] > 1 {
-            3
-        } else if global[1] > 1 || local[1] > 1 {
-            2
-        } else {
-            1
-        };
-        self.kernel.module.inner.launch(&LaunchRequest {
-            index: self.kernel.index,
-            kernel: info,
-            global,
-            local,
-            offset,
-            dimensions,
-            args: &self.args,
-            progress: self.progress.as_ref(),
-            printf: &self.printf,
-            watch: self.watch.as_ref(),
-            signals: StopSignals {
-                cancel: self.cancel.as_ref(),
-                deadline: self.deadline,
-            },
-        })
+        *old = arg;
+        Ok(())
+    }
+
+    /// Replaces the grid.
+    pub(crate) fn replace_grid(&mut self, grid: Grid) {
+        self.grid = grid;
+        self.indirect = None;
+    }
+
+    /// Returns the kernel.
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.kernel
     }
 
     fn check_args(&self) -> Result<(), Error> {
@@ -369,7 +285,7 @@ impl<'k> Launch<'k> {
                     }
                 }
                 (ArgKind::Sampler, Arg::Sampler(_)) => {}
-                (ArgKind::Buffer, Arg::Null) => {}
+                (ArgKind::Buffer, Arg::Null | Arg::Address(_)) => {}
                 (ArgKind::Local, Arg::Local(_)) => {}
                 (ArgKind::Value { .. }, Arg::Bytes(_)) => {}
                 (ArgKind::Value { size }, Arg::Value(v)) => {
@@ -401,5 +317,55 @@ impl<'k> Launch<'k> {
             }
         }
         Ok(())
+    }
+}
+
+/// Launch whose arguments have been checked.
+#[derive(Debug)]
+pub(crate) struct PreparedLaunch<'k> {
+    launch: Launch<'k>,
+    grid: PreparedGrid,
+}
+
+#[derive(Debug)]
+enum PreparedGrid {
+    Known(CheckedGrid),
+    /// Grid whose number of groups is in a buffer.
+    Indirect(Grid, Buffer),
+}
+
+impl PreparedLaunch<'_> {
+    /// Runs the kernel to its end, or until the launch's own signals or `cancel` stop it.
+    pub(crate) fn run(&self, cancel: Option<&Cancel>) -> Result<LaunchStats, Error> {
+        let launch = &self.launch;
+        let kernel = &launch.kernel;
+        let Some(info) = kernel.info() else {
+            return Err(kernel.missing());
+        };
+        let grid = match &self.grid {
+            PreparedGrid::Known(grid) => *grid,
+            PreparedGrid::Indirect(grid, groups) => {
+                let mut sizes = [0u32; 3];
+                groups.read_into(0, &mut sizes)?;
+                grid.of_groups(sizes).check(kernel)?
+            }
+        };
+        kernel.module.inner.launch(&LaunchRequest {
+            index: kernel.index,
+            kernel: info,
+            global: grid.global,
+            local: grid.local,
+            offset: grid.offset,
+            dimensions: grid.dimensions,
+            args: &launch.args,
+            progress: launch.progress.as_ref(),
+            printf: &*launch.printf,
+            watch: launch.watch.as_ref(),
+            signals: StopSignals {
+                cancel: launch.cancel.as_ref(),
+                queue: cancel,
+                deadline: launch.deadline,
+            },
+        })
     }
 }

@@ -34,13 +34,16 @@
 //! |---|---|
 //! | `limits` | limits on input |
 //! | `pool` | threads of the host |
+//! | `host_memory` | memory of the host that devices use |
 //! | `sampler` | samplers |
 //! | `image_type` | dimensionality of images |
 //! | `zebin` | what launches need of a zebin |
 //! | `error` | errors and faults |
 //! | `watch` | observers of launches: counts, hazards, traces |
 //! | `control` | statistics, progress and cancellation of launches |
+//! | `graph` | commands that wait for each other, and events |
 //! | `buffer` | device memory |
+//! | `mapping` | buffers in the host's memory |
 //! | `image` | images over buffers |
 //! | `arg` | arguments |
 //! | `backend` | traits that a device implements |
@@ -49,7 +52,9 @@
 //! | `device` | devices |
 //! | `module` | modules and kernels |
 //! | `bind` | arguments by number and by binding |
+//! | `grid` | sizes of launches |
 //! | `launch` | launches |
+//! | `queue` | queues and command lists |
 //! | `cache` | the code cache on disk |
 
 mod arg;
@@ -60,32 +65,42 @@ mod cache;
 mod control;
 mod device;
 mod error;
+mod graph;
+mod grid;
+mod host_memory;
 mod image;
 mod image_type;
 mod launch;
 mod level_zero;
 mod limits;
+mod mapping;
 mod module;
 mod pool;
+mod queue;
 mod sampler;
 mod sim;
 mod watch;
 pub mod zebin;
 
 pub use arg::{Arg, Local};
-pub use buffer::{Buffer, Plain};
+pub use buffer::{Buffer, MemoryKind, Pitch, Plain};
 pub use cache::{CacheStats, CachedCode, CodeCache};
 pub use control::{Cancel, LaunchStats, Progress, ScratchStats};
 pub use device::{Device, DeviceKind};
 pub use error::{Error, Fault, Stopped};
+pub use graph::{Event, EventState, EventTimes, HostEvent, Pending};
+pub use grid::Grid;
+pub use host_memory::HostMemory;
 pub use image::{
     AddressMode, ChannelOrder, ChannelType, Compare, FilterMode, Image, ImageDesc, ImageFormat,
     ImageType, Sampler,
 };
-pub use launch::{Grid, Launch};
+pub use launch::Launch;
 pub use limits::{Excess, Limits};
+pub use mapping::Mapping;
 pub use module::{Kernel, Module};
 pub use pool::Pool;
+pub use queue::{CommandList, OnDrop, Order, Queue, QueueOptions, Recorded, Replay};
 pub use sim::{Bounds, SimOptions};
 pub use watch::{
     Amount, Hazard, HazardKind, InstructionCount, Report, Total, TraceEvent, TraceFilter,

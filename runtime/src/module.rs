@@ -94,6 +94,14 @@ impl Kernel {
         self.module.zebin.kernels.get(self.index)
     }
 
+    /// Returns the error of a kernel that its module does not have.
+    pub(crate) fn missing(&self) -> Error {
+        Error::NoKernel {
+            name: String::new(),
+            have: self.module.kernels().map(str::to_owned).collect(),
+        }
+    }
+
     /// Returns its name.
     pub fn name(&self) -> &str {
         self.info().map_or("", |k| k.name.as_str())

@@ -65,6 +65,13 @@ pub(super) struct DeviceMemDesc {
 }
 
 #[repr(C)]
+pub(super) struct HostMemDesc {
+    pub(super) stype: u32,
+    pub(super) next: *const c_void,
+    pub(super) flags: u32,
+}
+
+#[repr(C)]
 pub(super) struct GroupCount {
     pub(super) x: u32,
     pub(super) y: u32,
@@ -157,6 +164,11 @@ api! {
     list_barrier = b"zeCommandListAppendBarrier\0": fn(Handle, Handle, u32, *mut Handle);
     mem_alloc = b"zeMemAllocDevice\0":
         fn(Handle, *const DeviceMemDesc, usize, usize, Handle, *mut *mut c_void);
+    mem_alloc_host = b"zeMemAllocHost\0":
+        fn(Handle, *const HostMemDesc, usize, usize, *mut *mut c_void);
+    mem_alloc_shared = b"zeMemAllocShared\0":
+        fn(Handle, *const DeviceMemDesc, *const HostMemDesc, usize, usize, Handle,
+           *mut *mut c_void);
     mem_free = b"zeMemFree\0": fn(Handle, *mut c_void);
     module_create = b"zeModuleCreate\0":
         fn(Handle, Handle, *const ModuleDesc, *mut Handle, *mut Handle);

@@ -3,6 +3,7 @@
 
 use super::api::{Code, NOT_READY};
 use super::ffi::{DriverModule, Gpu, Memory, WaitError};
+use crate::buffer::MemoryKind;
 use crate::control::StopSignals;
 use crate::error::Stopped;
 use std::cell::{Cell, RefCell};
@@ -43,14 +44,14 @@ fn what_the_queue_may_use_outlives_waits_that_fail() {
     let gpu = Gpu::fake();
     let given = ["queue_execute", "queue_synchronize"];
     // Everything succeeds.
-    let m = Memory::new(&gpu, 64).unwrap();
+    let m = Memory::new(&gpu, 64, MemoryKind::Device).unwrap();
     m.write(0, vec![1; 64]).unwrap();
     assert_eq!(calls(), [&given[..], &["list_destroy"]].concat());
     drop(m);
     assert_eq!(calls(), ["mem_free"]);
     // The wait for a copy fails, or the submission before it: nothing is freed.
     for (gives, waits) in [(0, LOST), (LOST, 0)] {
-        let [m, other] = [0; 2].map(|_| Memory::new(&gpu, 64).unwrap());
+        let [m, other] = [0; 2].map(|_| Memory::new(&gpu, 64, MemoryKind::Device).unwrap());
         GIVES.set(gives);
         WAITS.set(waits);
         assert!(m.read(0, &mut [0; 64]).is_err());

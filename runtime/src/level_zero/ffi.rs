@@ -8,14 +8,15 @@
 #![allow(unsafe_code, reason = "the driver is a C library, found at run time")]
 
 use super::api::{
-    Code, ContextDesc, DeviceMemDesc, DeviceProperties, Functions, GroupCount, Handle, KernelDesc,
-    ListDesc, ModuleDesc, NOT_READY, QueueDesc, check, code_name,
+    Code, ContextDesc, DeviceMemDesc, DeviceProperties, Functions, GroupCount, Handle, HostMemDesc,
+    KernelDesc, ListDesc, ModuleDesc, NOT_READY, QueueDesc, check, code_name,
 };
 use super::host::loader;
+use crate::buffer::MemoryKind;
 use crate::control::StopSignals;
 use crate::error::{Error, Stopped};
 use std::ffi::{CString, c_void};
-use std::ptr::{null, null_mut};
+use std::ptr::{NonNull, null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -56,6 +57,8 @@ impl WaitError {
 
 /// Time of one wait for the queue where a signal may stop the launch.
 const WAIT: Duration = Duration::from_millis(2);
+/// Alignment of allocations, in bytes.
+const ALIGN: usize = 64;
 /// Time that a dropped GPU may take to end its work.
 const LAST_WAIT: Duration = Duration::from_millis(100);
 
@@ -148,7 +151,7 @@ impl Gpu {
     /// Waits for the queue's end, or for a signal that stops the launch.
     fn synchronize(&self, signals: StopSignals<'_>) -> Result<(), WaitError> {
         loop {
-            let time = match (signals.deadline, signals.cancel) {
+            let time = match (signals.deadline, signals.cancel.or(signals.queue)) {
                 (None, None) => Duration::MAX,
                 (Some(d), _) => d.saturating_duration_since(Instant::now()).min(WAIT),
                 (None, Some(_)) => WAIT,
@@ -351,9 +354,11 @@ pub(super) struct Memory {
     gpu: Arc<Gpu>,
     at: *mut c_void,
     len: usize,
+    kind: MemoryKind,
 }
 
-// SAFETY: the address is of device memory, which only the driver's calls touch.
+// SAFETY: the address is of memory that only the driver's calls touch, and who is given it by
+// `host_ptr`.
 unsafe impl Send for Memory {}
 // SAFETY: as for `Send`; copies are made under the caller's lock.
 unsafe impl Sync for Memory {}
@@ -366,24 +371,56 @@ impl Drop for Memory {
 
 impl Memory {
     /// Allocates memory of a length in bytes, with undefined contents.
-    pub(super) fn new(gpu: &Arc<Gpu>, len: usize) -> Result<Memory, Error> {
+    pub(super) fn new(gpu: &Arc<Gpu>, len: usize, kind: MemoryKind) -> Result<Memory, Error> {
+        let (f, context, device) = (&gpu.f, gpu.context, gpu.device);
         let desc = DeviceMemDesc {
             stype: 0x15,
             next: null(),
             flags: 0,
             ordinal: 0,
         };
+        let host = HostMemDesc {
+            stype: 0x16,
+            next: null(),
+            flags: 0,
+        };
         let mut at = null_mut();
-        // SAFETY: our handles, a whole descriptor and a place for the address; a size of at least 1
+        let (size, to) = (len.max(1), &raw mut at);
+        // SAFETY: our handles, whole descriptors and a place for the address; a size of at least 1
         // byte.
-        check("zeMemAllocDevice", unsafe {
-            (gpu.f.mem_alloc)(gpu.context, &desc, len.max(1), 64, gpu.device, &mut at)
-        })?;
+        let (call, code) = unsafe {
+            match kind {
+                MemoryKind::Device => (
+                    "zeMemAllocDevice",
+                    (f.mem_alloc)(context, &desc, size, ALIGN, device, to),
+                ),
+                MemoryKind::Host => (
+                    "zeMemAllocHost",
+                    (f.mem_alloc_host)(context, &host, size, ALIGN, to),
+                ),
+                MemoryKind::Shared => (
+                    "zeMemAllocShared",
+                    (f.mem_alloc_shared)(context, &desc, &host, size, ALIGN, device, to),
+                ),
+            }
+        };
+        check(call, code)?;
         Ok(Memory {
             gpu: gpu.clone(),
             at,
             len,
+            kind,
         })
+    }
+
+    pub(super) fn kind(&self) -> MemoryKind {
+        self.kind
+    }
+
+    /// Returns the address for the host, where the host can access the memory.
+    pub(super) fn host_ptr(&self) -> Option<NonNull<u8>> {
+        let at = NonNull::new(self.at.cast())?;
+        (self.kind != MemoryKind::Device).then_some(at)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -9,20 +9,29 @@ mod host;
 
 use crate::arg::Arg;
 use crate::backend::{DeviceBackend, LaunchRequest, ModuleBackend};
-use crate::buffer::BufferBackend;
+use crate::buffer::{BufferBackend, MemoryKind};
 use crate::control::LaunchStats;
 use crate::error::Error;
+use crate::host_memory::HostMemory;
 use crate::zebin::Zebin;
 use ffi::{DriverArg, DriverModule, Gpu, Memory, WaitError};
 use gantry_isa_gen::{Platform, Product};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
+
+/// Number of commands that are with the driver at once.
+const WORKERS: usize = 4;
+/// Bytes of a copy that a nanosecond of a device's clock is said to take.
+const BYTES_A_NANOSECOND: u64 = 16;
 
 /// Opens the first GPU that Level Zero reports.
 pub(crate) fn open() -> Result<Arc<dyn DeviceBackend>, Error> {
     Ok(Arc::new(LevelZero {
         gpu: Arc::new(Gpu::open()?),
         queue: Arc::new(Mutex::new(())),
+        buffers: Arc::default(),
     }))
 }
 
@@ -30,9 +39,13 @@ struct LevelZero {
     gpu: Arc<Gpu>,
     /// Lock of the queue, which is not thread-safe.
     queue: Arc<Mutex<()>>,
+    buffers: Arc<Buffers>,
 }
 
-fn hold(queue: &Mutex<()>) -> MutexGuard<'_, ()> {
+/// Allocations by address.
+type Buffers = Mutex<BTreeMap<u64, Weak<LevelZeroBuffer>>>;
+
+fn hold<T>(queue: &Mutex<T>) -> MutexGuard<'_, T> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -53,20 +66,45 @@ impl DeviceBackend for LevelZero {
         Product::from_pci_id(u16::try_from(self.gpu.pci_id).ok()?)
     }
 
+    fn workers(&self) -> usize {
+        WORKERS
+    }
+
+    fn copy_time(&self, bytes: usize) -> u64 {
+        bytes as u64 / BYTES_A_NANOSECOND
+    }
+
     fn id(&self) -> usize {
         Arc::as_ptr(&self.gpu) as usize
     }
 
-    fn alloc(&self, bytes: usize) -> Result<Arc<dyn BufferBackend>, Error> {
-        let buffer = LevelZeroBuffer {
-            memory: Memory::new(&self.gpu, bytes)?,
+    fn alloc(&self, bytes: usize, kind: MemoryKind) -> Result<Arc<dyn BufferBackend>, Error> {
+        let buffer = Arc::new(LevelZeroBuffer {
+            memory: Memory::new(&self.gpu, bytes, kind)?,
             queue: self.queue.clone(),
             device: self.id(),
-        };
-        let held = hold(&buffer.queue);
-        buffer.memory.write(0, vec![0; bytes])?;
-        drop(held);
-        Ok(Arc::new(buffer))
+            buffers: self.buffers.clone(),
+        });
+        buffer.fill(0, bytes, &[0])?;
+        let (address, weak) = (buffer.address(), Arc::downgrade(&buffer));
+        hold(&self.buffers).insert(address, weak);
+        Ok(buffer)
+    }
+
+    fn adopt(&self, _: HostMemory) -> Result<Arc<dyn BufferBackend>, Error> {
+        let why = "Level Zero cannot use memory that the host allocated: `MemoryKind::Host` is \
+                   memory of both";
+        Err(Error::Buffer(why.to_owned()))
+    }
+
+    fn memory_at(&self, address: u64) -> Option<Arc<dyn BufferBackend>> {
+        let buffers = hold(&self.buffers);
+        let (_, found) = buffers.range(..=address).next_back()?;
+        let found = found.upgrade();
+        drop(buffers);
+        let found = found?;
+        let inside = address - found.address() < found.len().max(1) as u64;
+        inside.then_some(found as Arc<dyn BufferBackend>)
     }
 
     fn load(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Arc<dyn ModuleBackend>, Error> {
@@ -97,6 +135,13 @@ struct LevelZeroBuffer {
     memory: Memory,
     queue: Arc<Mutex<()>>,
     device: usize,
+    buffers: Arc<Buffers>,
+}
+
+impl Drop for LevelZeroBuffer {
+    fn drop(&mut self) {
+        hold(&self.buffers).remove(&self.memory.address());
+    }
 }
 
 impl BufferBackend for LevelZeroBuffer {
@@ -120,6 +165,21 @@ impl BufferBackend for LevelZeroBuffer {
 
     fn device(&self) -> usize {
         self.device
+    }
+
+    fn kind(&self) -> MemoryKind {
+        self.memory.kind()
+    }
+
+    fn host_ptr(&self) -> Option<NonNull<u8>> {
+        self.memory.host_ptr()
+    }
+
+    fn fill(&self, at: usize, bytes: usize, pattern: &[u8]) -> Result<(), Error> {
+        let times = bytes.div_ceil(pattern.len().max(1));
+        let mut data = pattern.repeat(times);
+        data.truncate(bytes);
+        self.write(at, &data)
     }
 }
 
@@ -157,6 +217,7 @@ impl ModuleBackend for LevelZeroModule {
             .iter()
             .map(|a| match a {
                 Arg::Buffer(b) => Ok(DriverArg::Pointer(b.device_address())),
+                Arg::Address(a) => Ok(DriverArg::Pointer(*a)),
                 Arg::Null => Ok(DriverArg::Pointer(0)),
                 Arg::Local(n) => Ok(DriverArg::Local(*n as usize)),
                 Arg::Value(v) | Arg::Bytes(v) => Ok(DriverArg::Value(v)),

@@ -17,6 +17,8 @@ pub(super) struct SimImage {
     pub(super) format: ImageFormat,
     /// Texels along each coordinate. Layers are along an array's last one.
     pub(super) extent: [u32; 3],
+    /// Byte offset of the image in the block.
+    start: u64,
     /// Byte offset of the level of detail in the block.
     base: u64,
 }
@@ -29,8 +31,15 @@ impl SimImage {
             desc: d,
             format: image.format(),
             extent: extent(d, 0),
-            base: 0,
+            start: image.texels.offset() as u64,
+            base: image.texels.offset() as u64,
         }
+    }
+
+    /// Returns the byte offset of the image in its block, and its length in bytes.
+    pub(super) fn bytes(&self) -> (u64, u64) {
+        let texel = u64::from(self.format.texel_bytes());
+        (self.start, self.desc.texels() * texel)
     }
 
     /// Returns a level of detail as an image; `None` where there is none.
@@ -38,7 +47,7 @@ impl SimImage {
         let before = (0..level).map(|l| self.desc.level_texels(l)).sum::<u64>();
         (level < self.desc.levels()).then(|| SimImage {
             extent: extent(self.desc, level),
-            base: before * u64::from(self.format.texel_bytes()),
+            base: self.start + before * u64::from(self.format.texel_bytes()),
             ..self.clone()
         })
     }

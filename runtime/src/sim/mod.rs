@@ -10,6 +10,7 @@
 
 mod alu;
 mod barrier;
+mod clock;
 mod fast;
 mod hazard;
 mod host;
@@ -33,8 +34,10 @@ mod watch;
 mod worker;
 
 use crate::backend::{DeviceBackend, ModuleBackend};
-use crate::buffer::BufferBackend;
+use crate::buffer::{BufferBackend, MemoryKind};
+use crate::control::LaunchStats;
 use crate::error::Error;
+use crate::host_memory::HostMemory;
 use crate::limits::Limits;
 use crate::pool::Pool;
 use crate::zebin::Zebin;
@@ -130,8 +133,32 @@ impl DeviceBackend for Simulator {
         Arc::as_ptr(&self.space) as usize
     }
 
-    fn alloc(&self, bytes: usize) -> Result<Arc<dyn BufferBackend>, Error> {
-        Ok(self.space.alloc(bytes)?)
+    fn alloc(&self, bytes: usize, kind: MemoryKind) -> Result<Arc<dyn BufferBackend>, Error> {
+        Ok(match kind {
+            MemoryKind::Device => self.space.alloc(bytes)?,
+            MemoryKind::Host | MemoryKind::Shared => self.space.shared(bytes, kind)?,
+        })
+    }
+
+    fn adopt(&self, memory: HostMemory) -> Result<Arc<dyn BufferBackend>, Error> {
+        Ok(self.space.of_host(memory)?)
+    }
+
+    fn memory_at(&self, address: u64) -> Option<Arc<dyn BufferBackend>> {
+        let found = self.space.buffer_at(address)?;
+        Some(found)
+    }
+
+    fn workers(&self) -> usize {
+        self.pool.threads()
+    }
+
+    fn launch_time(&self, stats: &LaunchStats) -> u64 {
+        clock::launch_time(stats)
+    }
+
+    fn copy_time(&self, bytes: usize) -> u64 {
+        clock::copy_time(bytes as u64)
     }
 
     fn has_images(&self) -> bool {

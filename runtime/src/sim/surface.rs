@@ -13,12 +13,36 @@ const STATE_BYTES: u32 = 64;
 pub(super) enum Surface {
     /// Null surface: reads are 0, and writes are dropped.
     Null,
-    /// Buffer at the end of the surface, after so many unused bytes.
-    Buffer(Arc<Block>, u32),
+    /// Buffer.
+    Buffer(BufferSurface),
     /// Image.
     Image(Box<SimImage>),
     /// Scratch of the thread that sends the message (Xe-HP and later).
     Scratch,
+}
+
+/// Bytes of a block as a surface.
+#[derive(Clone)]
+pub(super) struct BufferSurface {
+    pub(super) block: Arc<Block>,
+    /// Byte offset of the buffer in the block.
+    pub(super) at: u64,
+    /// Length in bytes.
+    pub(super) len: u64,
+    /// Address of the first byte in the surface. Lower addresses belong to nothing.
+    pub(super) first: u32,
+}
+
+impl BufferSurface {
+    /// Creates a surface of a whole block.
+    pub(super) fn whole(block: Arc<Block>) -> BufferSurface {
+        BufferSurface {
+            at: 0,
+            len: block.len() as u64,
+            first: 0,
+            block,
+        }
+    }
 }
 
 impl Surface {
@@ -27,7 +51,7 @@ impl Surface {
         match self {
             Surface::Image(i) => Ok(Some(i)),
             Surface::Null => Ok(None),
-            Surface::Buffer(..) | Surface::Scratch => {
+            Surface::Buffer(_) | Surface::Scratch => {
                 Err(format!("{what} to a buffer, which has no format"))
             }
         }

@@ -116,11 +116,18 @@ impl<'g> MemoryArea<'g> {
     /// Returns the area of a whole block, by offsets in it.
     #[inline(always)]
     pub(super) fn whole(block: &'g Block) -> MemoryArea<'g> {
+        MemoryArea::part(block, 0, block.len() as u64, 0)
+    }
+
+    /// Returns the area of `bytes` bytes of a block from `at` on. The first is at the address
+    /// `first`.
+    #[inline(always)]
+    pub(super) fn part(block: &'g Block, at: u64, bytes: u64, first: u64) -> MemoryArea<'g> {
         MemoryArea {
             block,
-            at: 0,
-            first: 0,
-            bytes: block.len() as u64,
+            at,
+            first,
+            bytes,
             what: AreaKind::Block,
         }
     }

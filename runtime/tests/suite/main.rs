@@ -31,6 +31,8 @@ mod ocloc_dispatch;
 mod ocloc_faults;
 mod ocloc_linked;
 mod opencl;
+mod queue;
+mod queue_stress;
 mod resident;
 mod stop;
 mod typed;

@@ -46,6 +46,7 @@ pub(super) fn fill(
         let arg = |index: &u32| request.args.get(*index as usize);
         let address = |index: &u32| match arg(index) {
             Some(Arg::Buffer(b)) => b.device_address(),
+            Some(Arg::Address(a)) => *a,
             _ => 0,
         };
         let triple = |v: &[u32; 3]| v.map(u32::to_le_bytes).as_flattened().to_vec();

@@ -277,6 +277,7 @@ mod tests {
     use super::super::super::{SimOptions, Simulator};
     use super::*;
     use crate::backend::DeviceBackend;
+    use crate::buffer::MemoryKind;
     use crate::control::Print;
     use crate::pool::OwnPool;
     use crate::zebin::Zebin;
@@ -332,6 +333,6 @@ mod tests {
         assert_eq!((f.kernel.as_str(), f.thread), ("t", 0));
         assert_eq!(progress.done(), 0, "groups went on");
         // The device can still be used.
-        assert!(d.alloc(16).is_ok());
+        assert!(d.alloc(16, MemoryKind::Device).is_ok());
     }
 }

@@ -4,7 +4,7 @@
 use super::super::image::SimImage;
 use super::super::memory::Table;
 use super::super::sampler::Samplers;
-use super::super::surface::{Surface, Surfaces, bindless_handle};
+use super::super::surface::{BufferSurface, Surface, Surfaces, bindless_handle};
 use crate::arg::Arg;
 use crate::backend::LaunchRequest;
 use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
@@ -69,9 +69,9 @@ impl LaunchStates {
 
 /// Returns the surface of a module's data.
 fn data_surface(base: u64, memory: &Table) -> Surface {
-    memory
-        .at(base)
-        .map_or(Surface::Null, |b| Surface::Buffer(b.clone(), 0))
+    memory.at(base).map_or(Surface::Null, |b| {
+        Surface::Buffer(BufferSurface::whole(b.clone()))
+    })
 }
 
 /// Byte offset of a buffer in its surface, for kernels that ask for it. A driver's surface is that
@@ -94,12 +94,16 @@ fn surface(request: &LaunchRequest<'_>, index: u32, memory: &Table) -> Surface {
         0
     };
     match request.args.get(index as usize) {
-        Some(Arg::Buffer(b)) => {
-            let block = memory.at(b.device_address());
-            block.map(|b| Surface::Buffer(b.clone(), front))
-        }
+        Some(Arg::Buffer(b)) => memory.at(b.allocation_address()).map(|block| {
+            Surface::Buffer(BufferSurface {
+                block: block.clone(),
+                at: b.offset() as u64,
+                len: b.len() as u64,
+                first: front,
+            })
+        }),
         Some(Arg::Image(i)) => {
-            let block = memory.at(i.texels.device_address());
+            let block = memory.at(i.texels.allocation_address());
             block.map(|b| Surface::Image(Box::new(SimImage::new(i, b.clone()))))
         }
         _ => None,

@@ -1,7 +1,7 @@
 //! Memory of the simulated device: blocks of atomic words, and the address space that they are in.
 //!
-//! This file has the blocks. `space` is the address space, with free addresses in `ranges` and
-//! blocks by address in `table`.
+//! This file has the blocks, whose words are in `words`. `space` is the address space, with free
+//! addresses in `ranges` and blocks by address in `table`.
 //!
 //! Threads of a launch run on several cores and may race, as on hardware. Words are atomics with
 //! relaxed ordering, so races give some value and never undefined behaviour. Narrower writes are
@@ -10,13 +10,16 @@
 mod ranges;
 mod space;
 mod table;
+mod words;
 
 pub(crate) use space::{Reserved, SimBuffer, Space, View};
 pub(crate) use table::{Mapped, Table};
 
+use crate::host_memory::HostMemory;
 use crate::sim::host::Simd;
-use bytemuck::allocation::try_zeroed_slice_box;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use words::Words;
 
 /// Bytes of a word.
 const WORD: u64 = 8;
@@ -26,7 +29,7 @@ const WORD: u64 = 8;
 /// Words have 64 bits, so that atomics on qwords are single steps. Narrower accesses are blended
 /// into their word.
 pub(crate) struct Block {
-    words: Box<[AtomicU64]>,
+    words: Words,
     len: usize,
     /// True if several threads of the host use it at once. If not, blending needs no compare and
     /// exchange.
@@ -45,7 +48,7 @@ impl Block {
     pub(crate) fn new(len: usize) -> Option<Block> {
         let n = len.div_ceil(WORD as usize);
         Some(Block {
-            words: try_zeroed_slice_box(n).ok()?,
+            words: Words::zeroed(n)?,
             len,
             shared: true,
         })
@@ -56,13 +59,27 @@ impl Block {
         Block::new(len).map(|b| Block { shared: false, ..b })
     }
 
+    /// Creates a block over memory of the host.
+    pub(crate) fn of_host(memory: HostMemory) -> Block {
+        Block {
+            len: memory.len(),
+            words: Words::of_host(memory),
+            shared: true,
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
+    /// Returns the host's address of the first byte.
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        NonNull::from(&*self.words).cast()
+    }
+
     /// Sets all bytes to zero.
     pub(crate) fn clear(&self) {
-        for w in &self.words {
+        for w in self.words.iter() {
             w.store(0, Relaxed);
         }
     }

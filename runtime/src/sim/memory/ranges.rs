@@ -12,6 +12,8 @@ const RESTING: usize = 1 << 16;
 
 /// Free addresses of a space.
 pub(super) struct FreeRanges {
+    /// First of all addresses.
+    first: u64,
     /// Addresses that were never used.
     new: Range<u64>,
     /// Resting ranges, the oldest first.
@@ -25,6 +27,7 @@ pub(super) struct FreeRanges {
 impl FreeRanges {
     pub(super) fn new(all: Range<u64>) -> FreeRanges {
         FreeRanges {
+            first: all.start,
             new: all,
             resting: VecDeque::new(),
             free: BTreeMap::new(),
@@ -51,6 +54,11 @@ impl FreeRanges {
             let oldest = self.resting.pop_front()?;
             self.release(oldest);
         }
+    }
+
+    /// Returns true if some of the addresses have been handed out, and may be in use.
+    pub(super) fn has_handed_out(&self, range: &Range<u64>) -> bool {
+        range.start < self.new.start && range.end > self.first
     }
 
     /// Returns addresses, which begin to rest.

@@ -2,20 +2,34 @@
 
 use super::ranges::FreeRanges;
 use super::{Block, Mapped, Table};
-use crate::buffer::BufferBackend;
+use crate::buffer::{BufferBackend, MemoryKind};
 use crate::error::Error;
+use crate::host_memory::HostMemory;
+use memmap2::MmapMut;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Address of the first allocation. It is high, so that a truncated pointer is an invalid one.
-const FIRST: u64 = 0x5500_0000_0000;
+/// Address of the first allocation. It is above 4 GiB, so that a truncated pointer is an invalid
+/// one. Hosts mostly have their own memory at higher addresses than all of these.
+const FIRST: u64 = 0x0010_0000_0000;
 /// Alignment of allocations, and length of the gap after each, which catches accesses past the end.
 const GAP: u64 = 0x1_0000;
 /// Limit on the bytes of one buffer.
 const LIMIT: u64 = 1 << 40;
 /// Addresses of all buffers.
 const ADDRESSES: Range<u64> = FIRST..FIRST + 64 * LIMIT;
+
+/// Number of times that the host is asked for other addresses.
+const TRIES: usize = 16;
+/// Bytes of a fill that are written at a time.
+const FILL: usize = 4096;
+
+fn no_memory(bytes: usize) -> Error {
+    Error::Buffer(format!("no memory left for {bytes} bytes"))
+}
 
 /// Address space of the device.
 pub(crate) struct Space {
@@ -25,6 +39,8 @@ pub(crate) struct Space {
 struct SpaceState {
     table: Table,
     ranges: FreeRanges,
+    /// Buffers by address.
+    buffers: BTreeMap<u64, Weak<SimBuffer>>,
 }
 
 /// Returns the length of the addresses for a number of bytes, including the gap.
@@ -38,6 +54,7 @@ impl Space {
             inner: Mutex::new(SpaceState {
                 table: Table::default(),
                 ranges: FreeRanges::new(ADDRESSES),
+                buffers: BTreeMap::new(),
             }),
         }
     }
@@ -50,35 +67,98 @@ impl Space {
     pub(crate) fn reserve(self: &Arc<Self>, bytes: u64) -> Result<Reserved, Error> {
         let none = || Error::Buffer(format!("no address space left for {bytes} bytes"));
         let length = addresses(bytes).ok_or_else(none)?;
-        let base = self.inner().ranges.take(length).ok_or_else(none)?;
-        Ok(Reserved {
-            space: self.clone(),
-            base,
-            length,
-        })
+        let mut inner = self.inner();
+        loop {
+            let base = inner.ranges.take(length).ok_or_else(none)?;
+            // Addresses that shared memory has are not handed out, nor come back.
+            if !inner.table.overlaps(base..base + length) {
+                return Ok(Reserved {
+                    space: self.clone(),
+                    base,
+                    length,
+                });
+            }
+        }
     }
 
+    /// Allocates zeroed memory.
     pub(crate) fn alloc(self: &Arc<Self>, bytes: usize) -> Result<Arc<SimBuffer>, Error> {
         if bytes as u64 > LIMIT {
             return Err(Error::Buffer(format!(
                 "a buffer of {bytes} bytes is too large"
             )));
         }
-        let addresses = self.reserve(bytes as u64)?;
-        let base = addresses.base;
-        let block = Block::new(bytes)
-            .ok_or_else(|| Error::Buffer(format!("no memory left for {bytes} bytes")))?;
+        let block = Block::new(bytes).ok_or_else(|| no_memory(bytes))?;
+        self.place(block, MemoryKind::Device)
+    }
+
+    /// Gives a block addresses of the device.
+    fn place(self: &Arc<Self>, block: Block, kind: MemoryKind) -> Result<Arc<SimBuffer>, Error> {
+        let addresses = self.reserve(block.len() as u64)?;
+        Ok(self.insert(addresses.base, Some(addresses), block, kind))
+    }
+
+    /// Uses memory of the host. Its addresses are the device's.
+    pub(crate) fn of_host(self: &Arc<Self>, memory: HostMemory) -> Result<Arc<SimBuffer>, Error> {
+        self.place(Block::of_host(memory), MemoryKind::Host)
+    }
+
+    /// Allocates zeroed memory whose addresses are those of the host.
+    pub(crate) fn shared(
+        self: &Arc<Self>,
+        bytes: usize,
+        kind: MemoryKind,
+    ) -> Result<Arc<SimBuffer>, Error> {
+        let mut refused = Vec::new();
+        // Where the device has handed out the addresses that the host gives, others are tried.
+        while refused.len() < TRIES {
+            let pages = MmapMut::map_anon(bytes.max(1)).map_err(|_| no_memory(bytes))?;
+            let base = pages.as_ptr().addr() as u64;
+            let range = base..base + pages.len() as u64;
+            let inner = self.inner();
+            if inner.ranges.has_handed_out(&range) || inner.table.overlaps(range) {
+                refused.push(pages);
+                continue;
+            }
+            drop(inner);
+            let block = Block::of_host(HostMemory::of_pages(pages, bytes));
+            return Ok(self.insert(base, None, block, kind));
+        }
+        Err(Error::Buffer(format!(
+            "no addresses of host and device are free for {bytes} bytes"
+        )))
+    }
+
+    /// Adds a block at an address.
+    fn insert(
+        self: &Arc<Self>,
+        base: u64,
+        addresses: Option<Reserved>,
+        block: Block,
+        kind: MemoryKind,
+    ) -> Arc<SimBuffer> {
         let block = Arc::new(block);
-        let mapped = Mapped {
+        let buffer = Arc::new(SimBuffer {
             base,
             block: block.clone(),
-        };
-        self.inner().table.insert(mapped);
-        Ok(Arc::new(SimBuffer {
-            base,
-            block,
-            addresses,
-        }))
+            kind,
+            space: self.clone(),
+            _addresses: addresses,
+        });
+        let mut inner = self.inner();
+        inner.table.insert(Mapped { base, block });
+        inner.buffers.insert(base, Arc::downgrade(&buffer));
+        drop(inner);
+        buffer
+    }
+
+    /// Returns the buffer that an address belongs to.
+    pub(crate) fn buffer_at(&self, address: u64) -> Option<Arc<SimBuffer>> {
+        let inner = self.inner();
+        let (_, buffer) = inner.buffers.range(..=address).next_back()?;
+        let buffer = buffer.upgrade();
+        drop(inner);
+        buffer.filter(|b| address == b.base || address - b.base < b.block.len() as u64)
     }
 
     /// Returns the current allocations by address.
@@ -105,13 +185,17 @@ impl Drop for Reserved {
 pub(crate) struct SimBuffer {
     pub(crate) base: u64,
     pub(crate) block: Arc<Block>,
-    /// Addresses, freed after the buffer is out of the table.
-    addresses: Reserved,
+    kind: MemoryKind,
+    space: Arc<Space>,
+    /// Addresses of the device, freed after the buffer is out of the table.
+    _addresses: Option<Reserved>,
 }
 
 impl Drop for SimBuffer {
     fn drop(&mut self) {
-        self.addresses.space.inner().table.remove(self.base);
+        let mut inner = self.space.inner();
+        inner.table.remove(self.base);
+        inner.buffers.remove(&self.base);
     }
 }
 
@@ -135,7 +219,29 @@ impl BufferBackend for SimBuffer {
     }
 
     fn device(&self) -> usize {
-        Arc::as_ptr(&self.addresses.space) as usize
+        Arc::as_ptr(&self.space) as usize
+    }
+
+    fn kind(&self) -> MemoryKind {
+        self.kind
+    }
+
+    fn host_ptr(&self) -> Option<NonNull<u8>> {
+        Some(self.block.start())
+    }
+
+    fn fill(&self, at: usize, bytes: usize, pattern: &[u8]) -> Result<(), Error> {
+        // A chunk has whole patterns, so that each chunk is the same.
+        let times = (FILL / pattern.len().max(1)).max(1);
+        let chunk = pattern.repeat(times.min(bytes.div_ceil(pattern.len().max(1))));
+        let mut done = 0;
+        while done < bytes && !chunk.is_empty() {
+            let n = chunk.len().min(bytes - done);
+            let part = chunk.get(..n).unwrap_or_default();
+            self.block.write((at + done) as u64, part);
+            done += n;
+        }
+        Ok(())
     }
 }
 

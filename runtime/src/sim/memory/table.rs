@@ -5,6 +5,7 @@
 //! and the list of chunks.
 
 use super::Block;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Block at its address.
@@ -56,6 +57,13 @@ impl Table {
     pub(crate) fn at(&self, address: u64) -> Option<&Arc<Block>> {
         let found = self.at_or_below(address);
         found.filter(|m| m.base == address).map(|m| &m.block)
+    }
+
+    /// Returns true if a block has some of the addresses.
+    pub(super) fn overlaps(&self, range: Range<u64>) -> bool {
+        let last = range.end.saturating_sub(1);
+        let found = self.at_or_below(last);
+        found.is_some_and(|m| m.base >= range.start || range.start - m.base < m.block.len() as u64)
     }
 
     /// Inserts a block at an address where none is.

@@ -76,6 +76,7 @@ impl MediaBlock {
         };
         let texel = i64::from(image.format.texel_bytes());
         let [w, h, _] = image.extent.map(i64::from);
+        let (start, _) = image.bytes();
         for row in 0..height {
             for column in 0..width {
                 let (px, py) = (x + i64::from(column), y + i64::from(row));
@@ -90,12 +91,14 @@ impl MediaBlock {
                         } else {
                             cx / texel * texel + px.rem_euclid(texel)
                         };
-                        let v = image.block.load((cy * w * texel + cx) as u64, 1);
+                        let v = image.block.load(start + (cy * w * texel + cx) as u64, 1);
                         t.regs.set_element(at, 1, v);
                     }
                     Dir::Write if (cx, cy) == (px, py) => {
                         let v = t.regs.element(at, 1);
-                        image.block.store((cy * w * texel + cx) as u64, 1, v);
+                        image
+                            .block
+                            .store(start + (cy * w * texel + cx) as u64, 1, v);
                     }
                     Dir::Write => {}
                 }

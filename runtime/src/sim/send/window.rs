@@ -86,9 +86,8 @@ impl AddressBase {
 pub(super) enum Window<'g> {
     /// Virtual addresses.
     Flat(&'g Group<'g>),
-    /// Buffer of a surface state, and the address of its first byte. Outside, hardware reads 0 and
-    /// drops writes.
-    Surface(&'g Block, u64, Bounds),
+    /// Buffer of a surface state. Outside, hardware reads 0 and drops writes.
+    Surface(MemoryArea<'g>, Bounds),
     /// Null surface, which behaves like the outside of a buffer.
     Null(Bounds),
     /// SLM.
@@ -148,11 +147,18 @@ impl<'g> Window<'g> {
             place => place.state(group)?,
         };
         Ok(match state {
-            State::Buffer(block, front) => {
-                Window::Surface(block, u64::from(*front), group.bounds())
+            State::Buffer(b) => {
+                let first = u64::from(b.first);
+                Window::Surface(
+                    MemoryArea::part(&b.block, b.at, b.len, first),
+                    group.bounds(),
+                )
             }
             // Untyped messages access an image's bytes.
-            State::Image(image) => Window::Surface(&image.block, 0, group.bounds()),
+            State::Image(i) => {
+                let (at, len) = i.bytes();
+                Window::Surface(MemoryArea::part(&i.block, at, len, 0), group.bounds())
+            }
             State::Null => Window::Null(group.bounds()),
             State::Scratch => Window::Area(group.scratch()),
         })
@@ -164,12 +170,7 @@ impl<'g> Window<'g> {
     pub(super) fn extent(&self, address: u64, n: u64) -> Option<Extent<'g>> {
         let (area, keep) = match *self {
             Window::Flat(group) => (group.area(address & VIRTUAL, n)?, VIRTUAL),
-            Window::Surface(b, first, _) => {
-                let mut area = MemoryArea::whole(b);
-                area.first = first;
-                (area, u64::MAX)
-            }
-            Window::Area(a) => (a, u64::MAX),
+            Window::Surface(a, _) | Window::Area(a) => (a, u64::MAX),
             Window::Slm(b) => (MemoryArea::whole(b), SLM),
             Window::Null(_) => return None,
         };
@@ -195,16 +196,17 @@ impl<'g> Window<'g> {
     ) -> Result<Option<(&'g Block, u64)>, String> {
         match *self {
             Window::Flat(group) => group.global(address, n, what).map(Some),
-            Window::Surface(block, first, bounds) => {
-                let at = address.checked_sub(first);
-                let found = at.filter(|&at| block.holds(at, n)).map(|at| (block, at));
+            Window::Surface(area, bounds) => {
+                let at = address.checked_sub(area.first);
+                let holds = |&at: &u64| at.checked_add(n).is_some_and(|end| end <= area.bytes);
+                let found = at.filter(holds).map(|at| (area.block, area.at + at));
                 if found.is_none() && bounds == Bounds::Error {
                     let begins = |b: u64| {
-                        let inside = b.checked_sub(first);
-                        inside.is_some_and(|at| at == 0 || at < block.len() as u64)
+                        let inside = b.checked_sub(area.first);
+                        inside.is_some_and(|at| at == 0 || at < area.bytes)
                     };
                     if !begin.is_some_and(begins) {
-                        return Err(outside(address, n, first, block.len() as u64, what));
+                        return Err(outside(address, n, area.first, area.bytes, what));
                     }
                 }
                 Ok(found)

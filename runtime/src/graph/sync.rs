@@ -1,0 +1,19 @@
+//! Locks and threads of the graph: the standard ones, or in this crate's unit tests those of
+//! `shuttle`, which runs the same code in many orders.
+
+#[cfg(not(test))]
+pub(super) use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+#[cfg(not(test))]
+pub(super) use std::thread;
+
+#[cfg(test)]
+pub(super) use shuttle::sync::{Condvar, Mutex, MutexGuard};
+#[cfg(test)]
+pub(super) use shuttle::thread;
+#[cfg(test)]
+pub(super) use std::sync::PoisonError;
+
+/// Locks, also after a panic elsewhere: every change under a lock is complete.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
