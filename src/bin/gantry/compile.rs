@@ -34,6 +34,9 @@ pub(crate) struct Args {
     /// WGSL, off for SPIR-V
     #[arg(long, value_name = "ON", value_parser = input::on_off)]
     robust: Option<bool>,
+    /// Let buffers of SPIR-V and WGSL share memory: the same one may be bound twice and written
+    #[arg(long)]
+    may_alias: bool,
     /// Round quotients and square roots of singles in SPIR-V and WGSL correctly; by default they
     /// are the math unit's
     #[arg(long)]
@@ -168,6 +171,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         simd: args.simd,
         kernel: args.kernel.clone(),
         robust: args.robust,
+        may_alias: args.may_alias,
         exact_division: args.exact_division,
         exact_sums: args.exact_sums,
         source_name: args.debug.then(|| args.file.display().to_string()),

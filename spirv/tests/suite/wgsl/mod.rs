@@ -7,6 +7,7 @@
 mod case;
 mod cover;
 mod front;
+mod modules;
 mod specs;
 
 use crate::targets::TARGETS;
