@@ -10,6 +10,7 @@
 
 mod alu;
 mod barrier;
+mod cube;
 mod fast;
 mod hazard;
 mod host;

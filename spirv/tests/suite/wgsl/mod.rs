@@ -9,6 +9,7 @@ mod cover;
 mod front;
 mod modules;
 mod specs;
+mod textures;
 
 use crate::targets::TARGETS;
 use case::Case;
