@@ -410,3 +410,81 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         );
     }
 }
+
+/// Arrays of bindings whose length only the host tells, by constants and by indices.
+#[test]
+fn arrays_without_a_length() {
+    let text = "
+enable wgpu_binding_array;
+struct Words { n: array<u32> }
+@group(0) @binding(0) var textures: binding_array<texture_2d<f32>>;
+@group(0) @binding(1) var s: sampler;
+@group(0) @binding(2) var<storage, read_write> buffers: binding_array<Words>;
+@compute @workgroup_size(8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let n = buffers[0].n[id.x];
+    let texel = textureSampleLevel(textures[n], s, vec2f(0.5), 0.0).x;
+    buffers[n].n[id.x] += u32(texel) + arrayLength(&buffers[1].n);
+}
+";
+    let refused = translate_wgsl(text, &Options::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("neither the module nor an option tells"),
+        "{refused}"
+    );
+    for target in TARGETS {
+        let options = Options {
+            binding_arrays: [((0, 0), 3), ((0, 2), 3)].into(),
+            ..Options::default()
+        };
+        let module = translate_wgsl(text, &options).unwrap().module;
+        let options = CompileOptions::for_target(target).unwrap();
+        let zebin = compile(&module, &options).unwrap().zebin;
+        let device = Device::simulator(SimOptions::default());
+        let kernel = device.load(&zebin).unwrap().kernel("main").unwrap();
+        // The fourth and the last two are beyond.
+        let which = device.buffer_from(&[0u32, 1, 2, 3, 2, 1, 4, 9]).unwrap();
+        let others = [
+            device.buffer_from(&[7u32; 8]).unwrap(),
+            device.buffer_from(&[9u32; 8]).unwrap(),
+        ];
+        let textures = [10.0f32, 20.0, 30.0].map(|v| {
+            let i = image(
+                &device,
+                ChannelOrder::R,
+                ChannelType::Float,
+                ImageDesc::d2(1, 1),
+            );
+            i.write(&[v]).unwrap();
+            i
+        });
+        let mut launch = kernel
+            .dispatch([1, 1, 1])
+            .bind(0, 1, linear())
+            .bind(0, 2, &which);
+        for (n, b) in (1..).zip(&others) {
+            launch = launch.bind_element(0, 2, n, b);
+        }
+        for (n, t) in (0..).zip(&textures) {
+            launch = launch.bind_element(0, 0, n, t);
+        }
+        launch.run().unwrap();
+        assert_eq!(
+            which.read::<u32>().unwrap(),
+            [18, 1, 2, 3, 2, 1, 4, 9],
+            "{target}"
+        );
+        assert_eq!(
+            others[0].read::<u32>().unwrap(),
+            [7, 35, 7, 7, 7, 35, 7, 7],
+            "{target}"
+        );
+        assert_eq!(
+            others[1].read::<u32>().unwrap(),
+            [9, 9, 47, 9, 47, 9, 9, 9],
+            "{target}"
+        );
+    }
+}
