@@ -39,6 +39,7 @@
 //! | `target` | products, features of their platforms, ABIs, errata |
 //! | `rule_coverage` | rules and repairs that a kernel used (feature `fuzzing`) |
 //! | `legalize_ops` | operations that a target lacks, rewritten in the IR |
+//! | `images_in_memory` | images by loads and stores, on targets without a sampler |
 //! | `passes` | names of passes and stages, levels, the order of stages |
 //! | `opt` | the optimizer: e-graph, memory, loops, control flow, vectors |
 //! | `mir` | machine instructions and functions, display, verifier, liveness |
@@ -61,6 +62,7 @@ mod error;
 pub mod fuzzing;
 #[doc(hidden)]
 pub mod graph;
+mod images_in_memory;
 pub mod ir;
 mod isel;
 mod legalize_ops;

@@ -11,7 +11,6 @@ use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES
 use gantry_codegen::interp::{
     Addressing, Arg, Buffers, Component, Grid, Image, Sampler, lane_float, launch,
 };
-use gantry_codegen::ir::opcode::{Format, Info};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, InstData, Module, Opcode, Scalar, Type};
 use gantry_codegen::text::parse;
 use gantry_codegen::{
@@ -70,21 +69,12 @@ fn grf_mode(seed: u64, target: &Target) -> GrfMode {
 }
 
 /// Removes from the options what a target lacks: doubles in the ALU, quotients and powers in the
-/// math unit, texels where there is no sampler.
+/// math unit.
 pub fn for_target(options: &Options, target: &Target) -> Options {
     let mut without = options.without.clone();
     if !target.features().math_div_pow {
         // These are near the interpreter's results, not equal.
         without.extend([Opcode::Fdiv, Opcode::Fpow]);
-    }
-    if !target.features().sampler {
-        let texels = |i: &&Info| {
-            matches!(
-                i.format,
-                Format::Image | Format::ImageAtomic | Format::Media
-            )
-        };
-        without.extend(Opcode::all().iter().filter(texels).map(|i| i.opcode));
     }
     let features = target.features();
     Options {
@@ -277,6 +267,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
             addressing: Addressing::Edge,
             linear: false,
             normalized: false,
+            ..Sampler::default()
         })]),
         Arg(vec![memory.add_image(Image {
             shape: ImageShape::Block,

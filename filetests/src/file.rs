@@ -59,7 +59,7 @@ pub struct TestFile {
 }
 
 impl TestFile {
-    /// Returns true if a target has everything that the file uses. Not all have doubles, images and
+    /// Returns true if a target has everything that the file uses. Not all have doubles and
     /// atomics of words. Messages written out in a file are of the data port. Matrix products have
     /// the size of the file's own target.
     pub fn is_for(&self, target: &Target) -> bool {
@@ -76,7 +76,6 @@ impl TestFile {
             .map(|t| t.features().grf_bytes)
             .ok();
         needs("f64", f.native_f64)
-            && needs("image", f.sampler)
             && needs("send exec", f.sampler)
             && needs("send_reply", f.sampler)
             && words.into_iter().all(|w| needs(w, f.word_atomics))

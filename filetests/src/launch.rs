@@ -8,7 +8,7 @@
 //! ```
 
 use crate::data::{Data, Kind, Tolerance};
-use gantry_codegen::interp::{Addressing, Component, Sampler};
+use gantry_codegen::interp::{Addressing, Compare, Component, Sampler};
 use gantry_codegen::ir::{BindingPlace, ImageShape, ParamRole};
 use gantry_isa_gen::diag::{Are, Count};
 use std::fmt;
@@ -53,11 +53,20 @@ fn sizes(shape: ImageShape, [x, y, z]: [u32; 3], samples: u32) -> [u32; 4] {
     }
 }
 
+/// Returns the number of sizes in the text. Those of cubes are width, height and faces.
+fn count(shape: ImageShape) -> usize {
+    if shape.is_cube() {
+        3
+    } else {
+        shape.coordinates()
+    }
+}
+
 impl fmt::Display for ImageArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.extent;
         let sizes = sizes(self.shape, [x, y, z], self.samples);
-        let sizes = sizes.iter().take(self.shape.coordinates());
+        let sizes = sizes.iter().take(count(self.shape));
         let extent: Vec<String> = sizes.map(u32::to_string).collect();
         let (shape, extent) = (self.shape.name(), extent.join(","));
         let order = name_of(self.components, &COMPONENTS);
@@ -71,7 +80,11 @@ pub fn sampler_text(s: &Sampler) -> String {
     let addressing = name_of(s.addressing, &ADDRESSING);
     let filter = if s.linear { "linear" } else { "nearest" };
     let norm = if s.normalized { " norm" } else { "" };
-    format!("sampler {addressing} {filter}{norm}")
+    let compare = match s.compare {
+        Compare::Never => String::new(),
+        compare => format!(" {}", compare.name()),
+    };
+    format!("sampler {addressing} {filter}{norm}{compare}")
 }
 
 fn name_of<T: PartialEq>(v: T, list: &[(&'static str, T)]) -> &'static str {
@@ -464,7 +477,7 @@ impl Parser<'_> {
     fn image(&mut self, shape: ImageShape) -> Result<Arg, String> {
         let mut extent = [1; 4];
         self.token("(")?;
-        for (i, e) in extent.iter_mut().enumerate().take(shape.coordinates()) {
+        for (i, e) in extent.iter_mut().enumerate().take(count(shape)) {
             if i > 0 {
                 self.token(",")?;
             }
@@ -504,7 +517,18 @@ impl Parser<'_> {
             addressing,
             linear: self.one_of(&filter, &[("nearest", false), ("linear", true)])?,
             normalized: self.eat("norm"),
+            compare: self.compare(),
         }))
+    }
+
+    /// Takes the comparison of a sampler; it has none if none follows.
+    fn compare(&mut self) -> Compare {
+        let mut rest = Parser { rest: self.rest };
+        let found = Compare::from_name(&rest.word());
+        if found.is_some() {
+            self.rest = rest.rest;
+        }
+        found.unwrap_or_default()
     }
 
     /// Takes numbers up to a closing mark: `1`, `7;3` (three sevens), `0..4` (0, 1, 2, 3).

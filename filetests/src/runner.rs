@@ -9,8 +9,8 @@ use gantry_codegen::{
 };
 use gantry_isa_gen::diag::Count;
 use gantry_runtime::{
-    AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid, Hazard,
-    ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
+    AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Compare, Device, FilterMode,
+    Grid, Hazard, ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
 };
 use std::cell::RefCell;
 use std::fmt;
@@ -325,6 +325,8 @@ fn described(image: &ImageArg) -> Result<(ImageFormat, ImageDesc), gantry_runtim
         ImageShape::D3 => ImageDesc::d3(x, y, z),
         ImageShape::D2Msaa => ImageDesc::d2_msaa(x, y, image.samples),
         ImageShape::D2ArrayMsaa => ImageDesc::d2_array_msaa(x, y, z, image.samples),
+        ImageShape::Cube => ImageDesc::cube(x),
+        ImageShape::CubeArray => ImageDesc::cube_array(x, z / 6),
     };
     let order = match image.components {
         1 => ChannelOrder::R,
@@ -357,7 +359,16 @@ fn sampler(s: &interp::Sampler) -> Sampler {
     } else {
         FilterMode::Nearest
     };
-    let out = Sampler::new(address, filter);
+    let out = Sampler::new(address, filter).comparing(match s.compare {
+        interp::Compare::Never => Compare::Never,
+        interp::Compare::Less => Compare::Less,
+        interp::Compare::Equal => Compare::Equal,
+        interp::Compare::LessOrEqual => Compare::LessOrEqual,
+        interp::Compare::Greater => Compare::Greater,
+        interp::Compare::NotEqual => Compare::NotEqual,
+        interp::Compare::GreaterOrEqual => Compare::GreaterOrEqual,
+        interp::Compare::Always => Compare::Always,
+    });
     if s.normalized { out.normalized() } else { out }
 }
 

@@ -282,6 +282,17 @@ impl ImageDesc {
         }
     }
 
+    /// Describes a cube of six faces, which are its layers.
+    pub const fn cube(width: u32) -> ImageDesc {
+        ImageDesc::new(ImageType::Cube, width, width, 1, 6)
+    }
+
+    /// Describes an array of cubes, whose layers are six a cube.
+    pub const fn cube_array(width: u32, cubes: u32) -> ImageDesc {
+        let layers = cubes.saturating_mul(6);
+        ImageDesc::new(ImageType::CubeArray, width, width, 1, layers)
+    }
+
     /// Sets the number of levels of detail. Each is half as wide, high and deep as the one before.
     pub const fn with_levels(mut self, levels: u32) -> ImageDesc {
         self.levels = levels;
@@ -308,7 +319,7 @@ impl ImageDesc {
         self.depth
     }
 
-    /// Returns the layers of an array; otherwise 1.
+    /// Returns the layers of an array, six for each cube; otherwise 1.
     pub const fn layers(&self) -> u32 {
         self.layers
     }
@@ -418,6 +429,8 @@ impl fmt::Display for ImageDesc {
                 write!(f, "x{height}, {layers} layers")
             }
             ImageType::D3 => write!(f, "x{height}x{depth}"),
+            ImageType::Cube => write!(f, "x{height}"),
+            ImageType::CubeArray => write!(f, "x{height}, {} cubes", layers / 6),
         }
     }
 }
@@ -513,6 +526,11 @@ mod tests {
         let bytes = |d| Image::bytes(ImageFormat::RGBA8, d);
         assert_eq!(bytes(ImageDesc::d2_array(3, 5, 7)).unwrap(), 420);
         assert_eq!(bytes(ImageDesc::d2_array_msaa(3, 5, 7, 4)).unwrap(), 1680);
+        assert_eq!(bytes(ImageDesc::cube(4)).unwrap(), 384);
+        assert_eq!(
+            bytes(ImageDesc::cube_array(2, 3).with_levels(2)).unwrap(),
+            360
+        );
         // 5x4, 2x2, 1x1.
         assert_eq!(bytes(ImageDesc::d2(5, 4).with_levels(3)).unwrap(), 100);
         for bad in [
@@ -525,6 +543,7 @@ mod tests {
             ImageDesc::d2(4, 5).with_levels(4),
             ImageDesc::d2(4, 5).with_levels(0),
             ImageDesc::d1_buffer(8).with_levels(2),
+            ImageDesc::cube_array(1, 342),
         ] {
             assert!(bytes(bad).is_err(), "{bad}");
         }

@@ -21,15 +21,21 @@ pub enum ImageType {
     D2Msaa,
     /// Layers of rows and columns of multi-sampled texels: `image2d_array_msaa_t`.
     D2ArrayMsaa,
+    /// Six square faces, in the order +x, -x, +y, -y, +z, -z. OpenCL has no such images.
+    Cube,
+    /// Cubes one after the other.
+    CubeArray,
 }
 
 impl ImageType {
-    /// Returns the number of coordinates of a texel, including an array's layer.
+    /// Returns the number of coordinates of a texel, including an array's layer. Those of a cube
+    /// are its direction from the middle.
     pub const fn coordinates(self) -> u32 {
         match self {
             ImageType::D1 | ImageType::D1Buffer => 1,
             ImageType::D1Array | ImageType::D2 | ImageType::D2Msaa => 2,
-            ImageType::D2Array | ImageType::D3 | ImageType::D2ArrayMsaa => 3,
+            ImageType::D2Array | ImageType::D3 | ImageType::D2ArrayMsaa | ImageType::Cube => 3,
+            ImageType::CubeArray => 4,
         }
     }
 
@@ -37,8 +43,13 @@ impl ImageType {
     pub const fn is_array(self) -> bool {
         matches!(
             self,
-            ImageType::D1Array | ImageType::D2Array | ImageType::D2ArrayMsaa
+            ImageType::D1Array | ImageType::D2Array | ImageType::D2ArrayMsaa | ImageType::CubeArray
         )
+    }
+
+    /// Returns true if it has the faces of cubes.
+    pub const fn is_cube(self) -> bool {
+        matches!(self, ImageType::Cube | ImageType::CubeArray)
     }
 
     /// Returns true if a texel has several samples.
@@ -58,6 +69,8 @@ impl fmt::Display for ImageType {
             ImageType::D3 => "3D image",
             ImageType::D2Msaa => "multi-sampled 2D image",
             ImageType::D2ArrayMsaa => "multi-sampled 2D image array",
+            ImageType::Cube => "cube image",
+            ImageType::CubeArray => "cube image array",
         })
     }
 }

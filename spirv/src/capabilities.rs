@@ -53,6 +53,8 @@ pub(crate) fn capability(c: Capability) -> Support {
         | Image1D
         | SampledBuffer
         | ImageBuffer
+        | ImageCubeArray
+        | SampledCubeArray
         | StorageImageExtendedFormats
         | ImageQuery
         | StorageImageReadWithoutFormat
@@ -195,7 +197,6 @@ pub(crate) fn capability(c: Capability) -> Support {
         AtomicStorage | AtomicStorageOps => InUse("atomic counters"),
         ImageGatherExtended => InUse("offsets of gathers that are no constants"),
         StorageImageMultisample => InUse("writes of images of several samples"),
-        ImageCubeArray | SampledCubeArray => InUse("cubes"),
         ImageRect | SampledRect => InUse("images with coordinates of texels"),
         SparseResidency => InUse("sparse images"),
         MinLod => InUse("the least level of a sample"),

@@ -38,6 +38,8 @@ fn written(options: &Options) -> Vec<u8> {
         spec_constants,
         constants,
         robust,
+        binding_arrays,
+        may_alias,
         exact_division,
         exact_sums,
         source_name,
@@ -72,6 +74,15 @@ fn written(options: &Options) -> Vec<u8> {
         }
     }
     out.push(robust.map_or(2, u8::from));
+    length(&mut out, binding_arrays.len());
+    for ((set, binding), count) in binding_arrays {
+        out.extend(
+            [*set, *binding, *count]
+                .map(u32::to_le_bytes)
+                .as_flattened(),
+        );
+    }
+    out.push(u8::from(*may_alias));
     out.push(u8::from(*exact_division));
     out.push(u8::from(*exact_sums));
     out.push(u8::from(source_name.is_some()));
@@ -115,6 +126,9 @@ mod tests {
         with(|o| o.constants = [("1".to_owned(), SpecValue::Float(2.0))].into());
         with(|o| o.robust = Some(false));
         with(|o| o.robust = Some(true));
+        with(|o| o.binding_arrays = [((0, 1), 2)].into());
+        with(|o| o.binding_arrays = [((1, 0), 2)].into());
+        with(|o| o.may_alias = true);
         with(|o| o.exact_division = true);
         with(|o| o.exact_sums = true);
         with(|o| o.source_name = Some("k.wgsl".to_owned()));

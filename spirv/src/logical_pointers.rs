@@ -10,7 +10,7 @@ use crate::module::types::{MatrixLayout, Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
-use spirv::{Op, StorageClass};
+use spirv::{Decoration, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Variable that a pointer leads to.
@@ -214,13 +214,22 @@ pub(crate) fn targets(m: &Module<'_>, body: &Body, g: &Graph, places: &PointerIn
     out
 }
 
-/// Number of elements of an array of descriptors.
+/// Number of elements of an array of descriptors. One without a length has that which the caller
+/// gives for its binding.
 pub(crate) fn elements(m: &Module<'_>, id: Id) -> Option<u32> {
     let Def::Global(g) = m.def(id) else {
         return None;
     };
     match m.globals.get(g).map(|g| m.types.kind(g.ty)) {
         Some(Type::Array(_, n)) => u32::try_from(*n).ok(),
+        Some(Type::RuntimeArray(_)) => {
+            let word = |d: Decoration| {
+                let found = m.decorations(id).find(|x| x.1 == d);
+                found.and_then(|x| x.2.first().copied())
+            };
+            let place = (word(Decoration::DescriptorSet)?, word(Decoration::Binding)?);
+            m.binding_arrays.get(&place).copied()
+        }
         _ => None,
     }
 }

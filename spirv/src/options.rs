@@ -37,6 +37,14 @@ pub struct Options {
     /// Makes accesses of shaders outside of arrays read zeros and write nothing, atomics
     /// included. By default WGSL has it, since the language promises it, and SPIR-V has not.
     pub robust: Option<bool>,
+    /// Lengths of arrays of resources that have none in the module (`binding_array<T>` of WGSL), by
+    /// set and binding. A host that has a layout knows them. An access beyond reads zeros and
+    /// writes nothing.
+    pub binding_arrays: BTreeMap<(u32, u32), u32>,
+    /// Lets arguments share memory: nothing is taken to be `noalias`, whatever the module says.
+    /// A host needs it that binds the same memory twice, and writes it by one of the bindings.
+    /// WGSL promises that nobody does.
+    pub may_alias: bool,
     /// Rounds quotients and square roots of singles correctly, as OpenCL's
     /// `-cl-fp32-correctly-rounded-divide-sqrt` does. By default they are the math unit's: OpenCL
     /// and WGSL allow 2.5 ulp of quotients and 3 of roots. Those of halves and doubles always

@@ -281,6 +281,7 @@ fn emit_kernel(
         functions,
         frame: &frame,
         robust: options.robust.unwrap_or(false),
+        may_alias: options.may_alias,
         exact_division: options.exact_division,
         named_barriers: features.is_some_and(|f| f.named_barriers),
         quotients: features.is_none_or(|f| f.math_div_pow),

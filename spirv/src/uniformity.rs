@@ -345,9 +345,12 @@ impl UniformityAnalysis<'_, '_> {
             // They depend on a dynamic image index, and on the level of a size query.
             op if op_info::is_image_query(op) => DivergenceSource::Operands,
             // Results have a lane for each channel even for uniform coordinates.
-            Op::ImageSampleExplicitLod | Op::ImageGather | Op::ImageRead | Op::ImageFetch => {
-                DivergenceSource::Source
-            }
+            Op::ImageSampleExplicitLod
+            | Op::ImageSampleDrefExplicitLod
+            | Op::ImageGather
+            | Op::ImageDrefGather
+            | Op::ImageRead
+            | Op::ImageFetch => DivergenceSource::Source,
             op if op_info::is_image_block_read(op) => DivergenceSource::Source,
             Op::ExtInst if self.is_by_channel(operands) => DivergenceSource::Source,
             Op::FunctionCall => match intel_builtins::result(self.m, operands) {

@@ -321,9 +321,12 @@ impl DemandEstimator<'_, '_> {
 fn extra(inst: &BInst) -> i64 {
     match inst.op {
         Op::ExtInst => CALL_BYTES,
-        Op::Load | Op::Store | Op::ImageRead | Op::ImageWrite | Op::ImageSampleExplicitLod => {
-            ACCESS_BYTES
-        }
+        Op::Load
+        | Op::Store
+        | Op::ImageRead
+        | Op::ImageWrite
+        | Op::ImageSampleExplicitLod
+        | Op::ImageSampleDrefExplicitLod => ACCESS_BYTES,
         op if op_info::is_atomic(op) => ACCESS_BYTES,
         _ => 0,
     }

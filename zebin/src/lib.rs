@@ -21,12 +21,14 @@
 //! | `yaml` | YAML, written and parsed |
 //! | `record` | records and keywords of YAML, each stated once |
 //! | `info` | `.ze_info` |
+//! | `descriptor` | images and samplers by value |
 //! | `note` | notes of ELF, and the one of compatibility |
 //! | `bindings` | the note of bindings |
 //! | `elf` | the container |
 //! | `module` | whole zebins from a description and code |
 
 mod bindings;
+mod descriptor;
 pub mod elf;
 mod error;
 mod info;
@@ -40,6 +42,7 @@ mod yaml;
 pub use bindings::{
     ArgRole, BindingPlace, Bindings, BoundArg, KernelBindings, Resource, ResourceKind, Slot,
 };
+pub use descriptor::{ImageDescriptor, SamplerDescriptor};
 pub use error::{WriteError, ZebinError};
 pub use info::env::{ExecutionEnv, ThreadScheduling};
 pub use info::image::{ImageKind, InlineSampler, SamplerAddress, SamplerFilter, SamplerType};

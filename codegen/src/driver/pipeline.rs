@@ -31,6 +31,7 @@ use crate::driver::form::Form;
 use crate::driver::options::{CompileOptions, CompiledKernel, Demand, KernelStats, listing};
 use crate::driver::{policy, steps};
 use crate::error::CodegenError;
+use crate::images_in_memory;
 use crate::ir::{Function, Module, verifier};
 use crate::isel::mask_stack::Finding;
 use crate::mir::liveness::Liveness;
@@ -280,11 +281,18 @@ fn begin_for(
     passes: PassSet,
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<PartialKernel, CodegenError> {
-    let mut work = Work::new(context, module, func, options);
-    work.passes = passes;
     let start = Instant::now();
     verify()?;
-    work.note(Stage::Verify, start.elapsed());
+    let time = start.elapsed();
+    let expanded = images_in_memory::expand(module, func, &options.target)?;
+    let expanded = expanded.as_ref().and_then(|(module, name)| {
+        let func = module.functions.get(*name)?;
+        Some((module, func))
+    });
+    let (module, func) = expanded.unwrap_or((module, func));
+    let mut work = Work::new(context, module, func, options);
+    work.passes = passes;
+    work.note(Stage::Verify, time);
     work.run(BEFORE_REGALLOC)?;
     let limit = work.register_bytes();
     let (mut code, mut live) = work.form.live()?;

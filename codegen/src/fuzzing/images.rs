@@ -190,8 +190,13 @@ impl Gen<'_, '_, '_> {
                 self.b.ins().image_query(fact, image)
             }
             _ => {
-                let fact = self.rng.pick(&SamplerFact::ALL);
-                let fact = fact.unwrap_or(SamplerFact::Normalized);
+                // Where there is a sampler, drivers provide these alone.
+                let facts = [
+                    SamplerFact::Addressing,
+                    SamplerFact::Normalized,
+                    SamplerFact::Snap,
+                ];
+                let fact = self.rng.pick(&facts).unwrap_or(SamplerFact::Normalized);
                 self.b.ins().sampler_query(fact, 0)
             }
         };

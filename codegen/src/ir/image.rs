@@ -27,23 +27,33 @@ gantry_isa_gen::named_enum! {
         D2Msaa = "image2d_msaa",
         /// Array of multisampled 2D images.
         D2ArrayMsaa = "image2d_array_msaa",
+        /// Cube: six square faces, in the order +x, -x, +y, -y, +z, -z.
+        Cube = "image_cube",
+        /// Array of cubes.
+        CubeArray = "image_cube_array",
     }
 }
 
 impl ImageShape {
     /// Number of coordinates of a texel. The layer of an array comes last, then the sample number.
+    /// Those of a cube are a direction from its middle.
     pub const fn coordinates(self) -> usize {
         match self {
             ImageShape::D1 | ImageShape::Buffer => 1,
             ImageShape::D1Array | ImageShape::D2 | ImageShape::Block => 2,
-            ImageShape::D2Array | ImageShape::D3 | ImageShape::D2Msaa => 3,
-            ImageShape::D2ArrayMsaa => 4,
+            ImageShape::D2Array | ImageShape::D3 | ImageShape::D2Msaa | ImageShape::Cube => 3,
+            ImageShape::D2ArrayMsaa | ImageShape::CubeArray => 4,
         }
     }
 
     /// Returns true if texels have several samples.
     pub const fn is_msaa(self) -> bool {
         matches!(self, ImageShape::D2Msaa | ImageShape::D2ArrayMsaa)
+    }
+
+    /// Returns true if it has the faces of cubes.
+    pub const fn is_cube(self) -> bool {
+        matches!(self, ImageShape::Cube | ImageShape::CubeArray)
     }
 
     /// Returns true if media block messages access it.
@@ -53,7 +63,10 @@ impl ImageShape {
 
     /// Returns true if the last coordinate is a layer.
     pub const fn is_array(self) -> bool {
-        matches!(self, ImageShape::D1Array | ImageShape::D2Array)
+        matches!(
+            self,
+            ImageShape::D1Array | ImageShape::D2Array | ImageShape::CubeArray
+        )
     }
 }
 
@@ -109,7 +122,7 @@ gantry_isa_gen::named_enum! {
         Height = "height",
         /// Slices of a volume; 0 where the shape has none.
         Depth = "depth",
-        /// Layers of an array; 0 where the shape has none.
+        /// Layers of an array, or its cubes; 0 where the shape has none.
         Layers = "layers",
         /// Format of a component: OpenCL's number.
         ChannelType = "channel_type",
@@ -132,7 +145,8 @@ gantry_isa_gen::named_enum! {
 
 gantry_isa_gen::named_enum! {
     /// Property of a sampler that a kernel can query, with the numbers of Intel's driver
-    /// (`sampler_patch_values.h`).
+    /// (`sampler_patch_values.h`). Kernels query the last two where there is no sampler, to sample
+    /// images in memory.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
     pub enum SamplerFact {
         /// Addressing mode: 0 undefined, 1 border of zeros, 2 clamp to edge, 3 repeat, 4 mirrored
@@ -143,6 +157,10 @@ gantry_isa_gen::named_enum! {
         /// All ones if the kernel itself must move coordinates below 0 outside, else 0. That is so
         /// for nearest filtering with a border of zeros.
         Snap = "snap",
+        /// 1 for linear filtering, 0 for nearest; only where there is no sampler.
+        Filter = "filter",
+        /// Comparison, by its number in [`Compare`]; only where there is no sampler.
+        Compare = "compare",
     }
 }
 
@@ -203,9 +221,10 @@ impl Keyed for ArgFact {
 
 gantry_isa_gen::named_enum! {
     /// Addressing mode: the treatment of coordinates outside of an image.
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
     pub enum Addressing {
         /// Border of zeros.
+        #[default]
         Border = "border",
         /// Clamp to edge.
         Edge = "edge",
@@ -216,8 +235,32 @@ gantry_isa_gen::named_enum! {
     }
 }
 
+gantry_isa_gen::named_enum! {
+    /// Comparison of a reference with a texel, for samples that compare.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub enum Compare {
+        /// Never holds: samplers that do not compare.
+        #[default]
+        Never = "never",
+        /// Reference less than the texel.
+        Less = "less",
+        /// Equal.
+        Equal = "equal",
+        /// Reference less than or equal to the texel.
+        LessOrEqual = "less_equal",
+        /// Reference greater than the texel.
+        Greater = "greater",
+        /// Not equal.
+        NotEqual = "not_equal",
+        /// Reference greater than or equal to the texel.
+        GreaterOrEqual = "greater_equal",
+        /// Always holds.
+        Always = "always",
+    }
+}
+
 /// Sampler: an argument of a kernel, or one that it declares.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Sampler {
     /// Addressing mode.
     pub addressing: Addressing,
@@ -225,4 +268,6 @@ pub struct Sampler {
     pub linear: bool,
     /// True for normalized coordinates, false for coordinates in texels.
     pub normalized: bool,
+    /// Comparison. Samplers that a kernel declares have none.
+    pub compare: Compare,
 }

@@ -45,7 +45,8 @@ pub use function::{
     ArgKind, FloatControls, FuncKind, Function, Linkage, MAX_SCRATCH, Module, Param, Signature,
 };
 pub use image::{
-    Addressing, ArgFact, ImageAccess, ImageFact, ImagePlace, ImageShape, Sampler, SamplerFact,
+    Addressing, ArgFact, Compare, ImageAccess, ImageFact, ImagePlace, ImageShape, Sampler,
+    SamplerFact,
 };
 pub use infer::{Types, result_types};
 pub use instructions::{BlockCall, Cases, Dim, InstData, MAX_CASES};

@@ -178,9 +178,14 @@ impl fmt::Display for Logical {
                 }
                 write!(f, "]")?;
                 match t.op {
-                    ImageOp::Sample { sampler, lod } => {
+                    ImageOp::Sample {
+                        sampler,
+                        lod,
+                        reference,
+                    } => {
                         write!(f, " sampler {sampler}")?;
-                        lod.map_or(Ok(()), |l| write!(f, " lod {l}"))
+                        lod.map_or(Ok(()), |l| write!(f, " lod {l}"))?;
+                        reference.map_or(Ok(()), |r| write!(f, " ref {r}"))
                     }
                     ImageOp::Atomic { op, data } => {
                         write!(f, " {}", op.name())?;
@@ -367,6 +372,8 @@ pub enum ImageOp {
         sampler: u8,
         /// Level of detail per lane. `None` is level 0.
         lod: Option<VReg>,
+        /// Reference per lane that texels are compared with.
+        reference: Option<VReg>,
     },
 }
 

@@ -18,20 +18,24 @@ use gantry_zebin::{
 /// Returns the description of a kernel; `None` for other functions.
 pub(super) fn kernel(target: &Target, k: &KernelImage<'_>) -> Option<Kernel> {
     let env = env(target, k)?;
+    let has_sampler = target.features().sampler;
     let tables = Tables::new(k);
-    let bound = tables
-        .surfaces
-        .iter()
-        .chain(tables.images.iter().map(|i| &i.0));
+    let images = if has_sampler {
+        tables.images.as_slice()
+    } else {
+        &[]
+    };
+    let bound = tables.surfaces.iter().chain(images.iter().map(|i| &i.0));
     let binding_table = (0..).zip(bound);
     let binding_table = binding_table.map(|(bti_value, &arg_index)| BindingTableIndex {
         bti_value,
         arg_index,
     });
     let inline_samplers = (tables.samplers.len() as u32..).zip(&k.func.samplers);
+    let inline_samplers = inline_samplers.filter(|_| has_sampler);
     let mut out = Kernel {
         env,
-        payload: payload(k, &tables),
+        payload: payload(target, k, &tables),
         binding_table: binding_table.collect(),
         inline_samplers: inline_samplers.map(|(n, s)| inline_sampler(n, s)).collect(),
         ..Kernel::new(&k.func.name)
@@ -74,7 +78,8 @@ fn env(target: &Target, k: &KernelImage<'_>) -> Option<ExecutionEnv> {
     Some(ExecutionEnv {
         barrier_count: k.barriers,
         grf_count: Some(k.grf_count),
-        has_fence_for_image_access: images.any(|(_, a)| a == ImageAccess::ReadWrite),
+        has_fence_for_image_access: target.features().sampler
+            && images.any(|(_, a)| a == ImageAccess::ReadWrite),
         // Instructions without a mask, and branches of one thread, must not affect a fused EU.
         require_disable_eufusion: target.features().fused_eus,
         required_work_group_size: group_size,
@@ -87,7 +92,7 @@ fn env(target: &Target, k: &KernelImage<'_>) -> Option<ExecutionEnv> {
 }
 
 /// Returns the entries of the cross-thread payload.
-fn payload(k: &KernelImage<'_>, tables: &Tables) -> Vec<PayloadArg> {
+fn payload(target: &Target, k: &KernelImage<'_>, tables: &Tables) -> Vec<PayloadArg> {
     let at = |kind, slot: &Slot| PayloadArg {
         kind,
         offset: slot.offset,
@@ -127,14 +132,27 @@ fn payload(k: &KernelImage<'_>, tables: &Tables) -> Vec<PayloadArg> {
     }
     for (of, fact, slot) in &k.payload.arg_facts {
         let of = usize::from(*of);
-        let kind = match fact {
-            ArgFact::Image(fact) => PayloadKind::Image {
-                index: tables.images.get(of).map_or(0, |i| i.0),
+        let index = match fact {
+            ArgFact::Image(_) => tables.images.get(of).map(|i| i.0),
+            ArgFact::Sampler(_) => tables.samplers.get(of).copied(),
+        };
+        let index = index.unwrap_or(0);
+        let driver = match fact {
+            ArgFact::Image(fact) => Some(PayloadKind::Image {
+                index,
                 fact: image_fact(*fact),
-            },
-            ArgFact::Sampler(fact) => PayloadKind::Sampler {
-                index: tables.samplers.get(of).copied().unwrap_or(0),
-                fact: sampler_fact(*fact),
+            }),
+            ArgFact::Sampler(fact) => {
+                sampler_fact(*fact).map(|fact| PayloadKind::Sampler { index, fact })
+            }
+        };
+        let kind = match driver {
+            Some(kind) if target.features().sampler => kind,
+            // A part of the descriptor.
+            _ => PayloadKind::Value {
+                index,
+                source_offset: in_descriptor(*fact),
+                is_ptr: *fact == ArgFact::Image(ImageFact::FlatBase),
             },
         };
         out.push(at(kind, slot));
@@ -152,6 +170,9 @@ fn payload(k: &KernelImage<'_>, tables: &Tables) -> Vec<PayloadArg> {
         out.push(nowhere(
             stateful(n, AddrSpace::Global).access(AccessType::ReadWrite),
         ));
+    }
+    if !target.features().sampler {
+        return out;
     }
     for &(n, (shape, access)) in &tables.images {
         out.push(nowhere(Pointer {
@@ -227,11 +248,23 @@ fn image_fact(fact: ImageFact) -> ze::ImageFact {
     }
 }
 
-fn sampler_fact(fact: SamplerFact) -> ze::SamplerFact {
+/// Returns the driver's name of a property; `None` for those that it does not provide.
+fn sampler_fact(fact: SamplerFact) -> Option<ze::SamplerFact> {
     match fact {
-        SamplerFact::Addressing => ze::SamplerFact::Address,
-        SamplerFact::Normalized => ze::SamplerFact::Normalized,
-        SamplerFact::Snap => ze::SamplerFact::SnapWa,
+        SamplerFact::Addressing => Some(ze::SamplerFact::Address),
+        SamplerFact::Normalized => Some(ze::SamplerFact::Normalized),
+        SamplerFact::Snap => Some(ze::SamplerFact::SnapWa),
+        SamplerFact::Filter | SamplerFact::Compare => None,
+    }
+}
+
+/// Returns the offset of a property in the descriptor of an image or a sampler.
+fn in_descriptor(fact: ArgFact) -> u32 {
+    match fact {
+        ArgFact::Image(fact) => ze::ImageDescriptor::offset(image_fact(fact)).unwrap_or(0),
+        ArgFact::Sampler(SamplerFact::Filter) => ze::SamplerDescriptor::FILTER,
+        ArgFact::Sampler(SamplerFact::Compare) => ze::SamplerDescriptor::COMPARE,
+        ArgFact::Sampler(fact) => sampler_fact(fact).map_or(0, ze::SamplerDescriptor::offset),
     }
 }
 
@@ -246,6 +279,8 @@ pub(super) fn image_kind(shape: ImageShape) -> ze::ImageKind {
         ImageShape::Buffer => ze::ImageKind::Buffer,
         ImageShape::D2Msaa => ze::ImageKind::D2Msaa,
         ImageShape::D2ArrayMsaa => ze::ImageKind::D2ArrayMsaa,
+        ImageShape::Cube => ze::ImageKind::Cube,
+        ImageShape::CubeArray => ze::ImageKind::CubeArray,
     }
 }
 

@@ -62,7 +62,10 @@ fn describe(target: &Target, kernels: &[KernelImage<'_>]) -> ZeInfo {
             .iter()
             .filter_map(|k| info::kernel(target, k))
             .collect(),
-        misc: kernels.iter().filter_map(reflection::misc).collect(),
+        misc: kernels
+            .iter()
+            .filter_map(|k| reflection::misc(target, k))
+            .collect(),
         ..ZeInfo::default()
     }
 }

@@ -5,14 +5,24 @@
 use super::KernelImage;
 use super::info::{access_type, image_kind};
 use crate::ir::{ArgKind, Param, ParamRole, Scalar};
+use crate::target::Target;
 use gantry_zebin::{ArgDescription, Bindings, BoundArg, KernelBindings, KernelMisc};
 
-/// Returns the names and types of a kernel's arguments; `None` if none has a name.
-pub(super) fn misc(k: &KernelImage<'_>) -> Option<KernelMisc> {
-    let infos = (0..).zip(k.func.reflection.iter().zip(&k.func.sig.params));
-    let named = infos.filter(|(_, (i, _))| !i.name.is_empty());
+/// Returns the names and types of a kernel's arguments; `None` if none has a name. Images and
+/// samplers in memory need theirs, since they are passed by value.
+pub(super) fn misc(target: &Target, k: &KernelImage<'_>) -> Option<KernelMisc> {
+    let in_memory = |p: &Param| {
+        !target.features().sampler && matches!(p.kind, ArgKind::Image(..) | ArgKind::Sampler)
+    };
+    let name = |index: u32| {
+        let info = k.func.reflection.get(index as usize);
+        info.map(|i| i.name.clone()).unwrap_or_default()
+    };
+    let params = (0..).zip(&k.func.sig.params);
+    let named = params.map(|(index, param)| (index, name(index), param));
+    let named = named.filter(|(_, name, param)| !name.is_empty() || in_memory(param));
     let args_info: Vec<ArgDescription> = named
-        .map(|(index, (info, param))| {
+        .map(|(index, name, param)| {
             let space = match param.kind {
                 ArgKind::Ptr | ArgKind::Surface | ArgKind::Image(..) => ArgDescription::GLOBAL,
                 ArgKind::Slm => ArgDescription::LOCAL,
@@ -24,7 +34,7 @@ pub(super) fn misc(k: &KernelImage<'_>) -> Option<KernelMisc> {
             };
             ArgDescription {
                 index,
-                name: info.name.clone(),
+                name,
                 address_qualifier: space.to_owned(),
                 access_qualifier: access.to_owned(),
                 type_name: type_name(param),

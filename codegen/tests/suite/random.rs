@@ -149,6 +149,7 @@ fn runnable_ones_run() {
             addressing: Addressing::Edge,
             linear: false,
             normalized: false,
+            ..Sampler::default()
         })]);
         let args = [
             Arg::ptr(x),

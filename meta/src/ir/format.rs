@@ -97,7 +97,8 @@ formats! {
     /// `fence`.
     Fence [] { spaces: FenceSpaces, scope: Scope } = "{spaces: memories} {scope: a scope}";
     /// `image_load`, `image_store` and `sample`: coordinates, the level of detail if given, and the
-    /// stored texels. With a mask, disabled lanes of the result take the value of `old`.
+    /// stored texels or the reference. With a mask, disabled lanes of the result take the value of
+    /// `old`.
     Image [whole by_hand] {
         at: ImagePlace, coords: [Option<Value>; 4], lod: Option<Value>, data: Option<Value>,
         mask: Option<Value>, old: Option<Value>

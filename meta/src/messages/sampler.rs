@@ -60,6 +60,8 @@ listed_enum! {
         V,
         /// Third coordinate.
         R,
+        /// Index in an array of cubes, whose coordinates are three.
+        Ai,
         /// Level of detail: an integer for loads, a float for samples.
         Lod,
         /// Bias of the level of detail.
@@ -158,34 +160,34 @@ impl SamplerOp {
 const GEN9_ON: Gens = GEN9_TO_11.and(XE);
 const BEFORE_GEN9: Gens = ALL.without(GEN9_ON);
 
-use Param::{Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V};
+use Param::{Ai, Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V};
 
 /// Operations. Parameters are those of the Skylake PRM, Vol. 7, "Sampler Message Format". Those of
 /// multi-sampled surfaces, the position of a reference, and the generations are as in Mesa
 /// (`brw_lower_logical_sends.cpp`, `brw_eu_defines.h`).
 #[rustfmt::skip]
 pub const OPS: [SamplerOp; 26] = [
-    operation(0x00, "Sample", "sample", "sample", &[U, V, R]),
-    operation(0x01, "SampleB", "sample_b", "sample+LOD bias", &[Bias, U, V, R]),
-    operation(0x02, "SampleL", "sample_l", "sample override LOD", &[Lod, U, V, R]),
-    operation(0x03, "SampleC", "sample_c", "sample compare", &[Ref, U, V, R]),
-    operation(0x04, "SampleD", "sample_d", "sample gradient", &[U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy]),
-    operation(0x05, "SampleBC", "sample_b_c", "sample compare+LOD bias", &[Ref, Bias, U, V, R]),
-    operation(0x06, "SampleLC", "sample_l_c", "sample compare+override LOD", &[Ref, Lod, U, V, R]),
+    operation(0x00, "Sample", "sample", "sample", &[U, V, R, Ai]),
+    operation(0x01, "SampleB", "sample_b", "sample+LOD bias", &[Bias, U, V, R, Ai]),
+    operation(0x02, "SampleL", "sample_l", "sample override LOD", &[Lod, U, V, R, Ai]),
+    operation(0x03, "SampleC", "sample_c", "sample compare", &[Ref, U, V, R, Ai]),
+    operation(0x04, "SampleD", "sample_d", "sample gradient", &[U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy, Ai]),
+    operation(0x05, "SampleBC", "sample_b_c", "sample compare+LOD bias", &[Ref, Bias, U, V, R, Ai]),
+    operation(0x06, "SampleLC", "sample_l_c", "sample compare+override LOD", &[Ref, Lod, U, V, R, Ai]),
     operation(0x07, "Ld", "ld", "sample load", &[U, V, Lod, R]).old(BEFORE_GEN9, &[U, Lod, V, R]).stateless(),
-    operation(0x08, "Gather4", "gather4", "sample gather4", &[U, V, R]),
-    operation(0x09, "Lod", "lod", "sample override lod", &[U, V, R]),
+    operation(0x08, "Gather4", "gather4", "sample gather4", &[U, V, R, Ai]),
+    operation(0x09, "Lod", "lod", "sample override lod", &[U, V, R, Ai]),
     operation(0x0a, "ResInfo", "resinfo", "sample res info", &[Lod]).stateless(),
     operation(0x0b, "SampleInfo", "sampleinfo", "sample info", &[]).stateless(),
-    operation(0x0c, "SampleKillPix", "sample_killpix", "sample+killpix", &[U, V, R]),
-    operation(0x10, "Gather4C", "gather4_c", "sample gather4+compare", &[Ref, U, V, R]),
+    operation(0x0c, "SampleKillPix", "sample_killpix", "sample+killpix", &[U, V, R, Ai]),
+    operation(0x10, "Gather4C", "gather4_c", "sample gather4+compare", &[Ref, U, V, R, Ai]),
     operation(0x11, "Gather4Po", "gather4_po", "sample gather4+pixel offset", &[U, V, OffU, OffV, R]),
     operation(0x12, "Gather4PoC", "gather4_po_c", "sample gather4 pixel offset+compare", &[Ref, U, V, OffU, OffV, R]),
-    operation(0x14, "SampleDC", "sample_d_c", "sample derivatives+compare", &[Ref, U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy]),
-    operation(0x16, "SampleMin", "sample_min", "sample min", &[U, V, R]),
-    operation(0x17, "SampleMax", "sample_max", "sample max", &[U, V, R]),
-    operation(0x18, "SampleLz", "sample_lz", "sample with lod forced to 0", &[U, V, R]).on(GEN9_ON),
-    operation(0x19, "SampleCLz", "sample_c_lz", "sample compare+with lod forced to 0", &[Ref, U, V, R]).on(GEN9_ON),
+    operation(0x14, "SampleDC", "sample_d_c", "sample derivatives+compare", &[Ref, U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy, Ai]),
+    operation(0x16, "SampleMin", "sample_min", "sample min", &[U, V, R, Ai]),
+    operation(0x17, "SampleMax", "sample_max", "sample max", &[U, V, R, Ai]),
+    operation(0x18, "SampleLz", "sample_lz", "sample with lod forced to 0", &[U, V, R, Ai]).on(GEN9_ON),
+    operation(0x19, "SampleCLz", "sample_c_lz", "sample compare+with lod forced to 0", &[Ref, U, V, R, Ai]).on(GEN9_ON),
     operation(0x1a, "LdLz", "ld_lz", "sample load with lod forced to 0", &[U, V, R]).on(GEN9_ON).stateless(),
     // Control data of 64 bits.
     operation(0x1c, "Ld2dmsW", "ld2dms_w", "sample ld2 multi-sample wide", &[Si, Mcs, Mcs, U, V, R]).halves(&[Si, Mcs, Mcs, Mcs, Mcs, U, V, R]).on(GEN9_ON).stateless(),

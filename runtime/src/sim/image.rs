@@ -110,7 +110,9 @@ fn extent(d: ImageDesc, level: u32) -> [u32; 3] {
         ImageType::D1 | ImageType::D1Buffer => [width, 1, 1],
         ImageType::D1Array => [width, d.layers(), 1],
         ImageType::D2 | ImageType::D2Msaa => [width, height, 1],
-        ImageType::D2Array | ImageType::D2ArrayMsaa => [width, height, d.layers()],
+        ImageType::D2Array | ImageType::D2ArrayMsaa | ImageType::Cube | ImageType::CubeArray => {
+            [width, height, d.layers()]
+        }
         ImageType::D3 => [width, height, depth],
     }
 }

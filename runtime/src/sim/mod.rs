@@ -11,6 +11,7 @@
 mod alu;
 mod barrier;
 mod clock;
+mod cube;
 mod fast;
 mod hazard;
 mod host;

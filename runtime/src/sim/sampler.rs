@@ -65,7 +65,7 @@ const ONLY_ZERO: Axis = Axis {
 };
 
 /// Largest float below 1.
-const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
+pub(super) const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
 
 /// Returns the texels at a coordinate among `n` texels. `offset` is added in texels.
 fn axis(s: &Sampler, linear: bool, c: f32, n: u32, offset: i32) -> Axis {
@@ -115,7 +115,12 @@ fn layer(c: f32, layers: u32) -> i64 {
 fn dimensions(image: &SimImage) -> usize {
     match image.desc.ty() {
         ImageType::D1 | ImageType::D1Buffer | ImageType::D1Array => 1,
-        ImageType::D2 | ImageType::D2Array | ImageType::D2Msaa | ImageType::D2ArrayMsaa => 2,
+        ImageType::D2
+        | ImageType::D2Array
+        | ImageType::D2Msaa
+        | ImageType::D2ArrayMsaa
+        | ImageType::Cube
+        | ImageType::CubeArray => 2,
         ImageType::D3 => 3,
     }
 }
@@ -143,7 +148,12 @@ fn axes(
 
 /// Loads a texel. With a reference, the result of the comparison, 1 or 0, replaces its red
 /// component. A filter then weighs these results.
-fn texel(image: &SimImage, s: &Sampler, place: [i64; 3], reference: Option<f32>) -> Texel {
+pub(super) fn texel(
+    image: &SimImage,
+    s: &Sampler,
+    place: [i64; 3],
+    reference: Option<f32>,
+) -> Texel {
     let mut texel = image.load(place);
     if let (Some(reference), [red, ..]) = (reference, &mut texel) {
         let holds = s.compare.holds(reference, f32::from_bits(*red));

@@ -11,9 +11,9 @@ use gantry_zebin::{
 /// Size limit of a sampler table: a descriptor's index has four bits.
 const MAX_SAMPLERS: u32 = 16;
 
-/// Returns the type of an image that launches can give. They cannot give cubes.
-pub(super) fn image_type(kind: ImageKind) -> Option<ImageType> {
-    Some(match kind {
+/// Returns the type of an image.
+pub(super) fn image_type(kind: ImageKind) -> ImageType {
+    match kind {
         ImageKind::Buffer => ImageType::D1Buffer,
         ImageKind::D1 => ImageType::D1,
         ImageKind::D1Array => ImageType::D1Array,
@@ -24,8 +24,9 @@ pub(super) fn image_type(kind: ImageKind) -> Option<ImageType> {
         ImageKind::D3 => ImageType::D3,
         ImageKind::D2Msaa | ImageKind::D2MsaaDepth => ImageType::D2Msaa,
         ImageKind::D2ArrayMsaa | ImageKind::D2ArrayMsaaDepth => ImageType::D2ArrayMsaa,
-        ImageKind::Cube | ImageKind::CubeArray => return None,
-    })
+        ImageKind::Cube => ImageType::Cube,
+        ImageKind::CubeArray => ImageType::CubeArray,
+    }
 }
 
 /// Returns the image or sampler that an argument's source type names: `image2d_t;8`,
@@ -34,8 +35,8 @@ pub(super) fn kind_of_type(described: &ArgDescription) -> Option<ArgKind> {
     match described.type_alone() {
         ArgDescription::SAMPLER => Some(ArgKind::Sampler),
         name => {
-            let ty = image_type(ImageKind::from_source_type(name)?)?;
-            Some(ArgKind::Image(Some(ty)))
+            let kind = ImageKind::from_source_type(name)?;
+            Some(ArgKind::Image(Some(image_type(kind))))
         }
     }
 }

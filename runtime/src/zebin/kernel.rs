@@ -81,7 +81,7 @@ fn kernel(
         }) = p.kind
             && let Some(arg) = args.get_mut(index as usize)
         {
-            arg.kind = ArgKind::Image(image.and_then(images::image_type));
+            arg.kind = ArgKind::Image(image.map(images::image_type));
         }
     }
     Ok(KernelInfo {
@@ -214,20 +214,24 @@ fn describe(
         // The payload may hold more than the type's size (small integers) or less (parts of a
         // structure that the code does not use).
         let declared = described.type_bytes().unwrap_or(0);
-        let unused = source.filter(|_| payload == 0);
-        arg.kind = match described.address_qualifier.as_str() {
-            // An image or a sampler that the code does not use.
-            _ if unused.is_some() => unused.unwrap_or(arg.kind),
-            ArgDescription::GLOBAL | ArgDescription::CONSTANT if payload == 0 => ArgKind::Buffer,
-            ArgDescription::LOCAL if payload == 0 => ArgKind::Local,
+        arg.kind = match (source, described.address_qualifier.as_str()) {
+            // An image or a sampler that the code does not use, or that is passed by value where
+            // there is no sampler.
+            (Some(kind), _) => kind,
+            (_, ArgDescription::GLOBAL | ArgDescription::CONSTANT) if payload == 0 => {
+                ArgKind::Buffer
+            }
+            (_, ArgDescription::LOCAL) if payload == 0 => ArgKind::Local,
             _ if declared == 0 => arg.kind,
             _ => ArgKind::Value { size: declared },
         };
     }
-    arg.names = Some(ArgNames {
-        name: described.name.clone(),
-        ty: described.type_name.clone(),
-    });
+    if !described.name.is_empty() {
+        arg.names = Some(ArgNames {
+            name: described.name.clone(),
+            ty: described.type_name.clone(),
+        });
+    }
     Ok(())
 }
 

@@ -64,6 +64,8 @@ fn shape(ty: Option<ImageType>) -> ImageDesc {
         Some(ImageType::D3) => ImageDesc::d3(9, 3, 2),
         Some(ImageType::D2Msaa) => ImageDesc::d2_msaa(9, 3, 4),
         Some(ImageType::D2ArrayMsaa) => ImageDesc::d2_array_msaa(9, 3, 2, 4),
+        Some(ImageType::Cube) => ImageDesc::cube(5),
+        Some(ImageType::CubeArray) => ImageDesc::cube_array(5, 2),
         Some(ImageType::D2) | None => ImageDesc::d2(9, 3),
     }
 }

@@ -130,7 +130,7 @@ impl Emit<'_, '_, '_> {
                 "an index of {n} resources: {MAX_CHOSEN} are the most"
             ))),
             None => Err(Error::unsupported(
-                "an index of resources whose number is not known",
+                "an index of resources whose number neither the module nor an option tells",
             )),
         }
     }

@@ -1,7 +1,7 @@
 //! Gathers and texel offsets of coordinates.
 //!
 //! A gather returns one component of the four texels of a linear filter. It is four samples at
-//! texel centers, where every filter returns that texel alone.
+//! texel centers, where every filter returns that texel alone, or its comparison with a reference.
 
 use super::images::Sampler;
 use super::{Emit, Leaves};
@@ -9,7 +9,7 @@ use crate::body::BInst;
 use crate::error::Error;
 use crate::module::types::ImageType;
 use gantry_codegen::ir::{ImagePlace, IntCC, SamplerFact, Scalar, Value};
-use spirv::{AccessQualifier, Dim};
+use spirv::{AccessQualifier, Dim, Op};
 
 /// Offsets of texel centers from the first texel, in the order of the components of the result.
 const TEXELS: [[f64; 2]; 4] = [[0.5, 1.5], [1.5, 1.5], [1.5, 0.5], [0.5, 0.5]];
@@ -41,10 +41,15 @@ impl Emit<'_, '_, '_> {
                 "a gather by a sampler that is a constant",
             ));
         };
-        let component = self.operand(inst, 2)?;
-        let component = self.m.bits(component).filter(|n| *n < 4);
-        let none = || Error::malformed("a gather of no component that a constant names");
-        let component = component.ok_or_else(none)? as usize;
+        let (component, reference) = match inst.op {
+            Op::ImageDrefGather => (0, Some(self.reference(inst)?)),
+            _ => {
+                let component = self.operand(inst, 2)?;
+                let component = self.m.bits(component).filter(|n| *n < 4);
+                let none = || Error::malformed("a gather of no component that a constant names");
+                (component.ok_or_else(none)? as usize, None)
+            }
+        };
         let mut coords = self.coordinates(inst, &t)?;
         if coords.iter().any(|c| self.b.ty(*c).scalar() != Scalar::F32) {
             return Err(Error::malformed(
@@ -76,7 +81,7 @@ impl Emit<'_, '_, '_> {
                 let place = self.b.ins().fadd(*corner, by);
                 *to = self.b.ins().fdiv(place, *size);
             }
-            let all = self.sample(at, &t, &middle, None, Some(snap), ty)?;
+            let all = self.sample(at, &t, &middle, (None, reference), Some(snap), ty)?;
             out.extend(all.get(component).copied());
         }
         self.as_type(out, ty)

@@ -25,7 +25,9 @@ pub(super) fn is_supported(op: Op) -> bool {
         SampledImage
             | Image
             | ImageSampleExplicitLod
+            | ImageSampleDrefExplicitLod
             | ImageGather
+            | ImageDrefGather
             | ImageFetch
             | ImageRead
             | ImageWrite
@@ -82,7 +84,7 @@ pub(super) struct Images {
 }
 
 /// IR shape of an image argument.
-fn shape(t: &ImageType) -> Result<ImageShape, Error> {
+pub(super) fn shape(t: &ImageType) -> Result<ImageShape, Error> {
     if t.multisampled {
         return match (t.dim, t.arrayed) {
             (Dim::Dim2D, false) => Ok(ImageShape::D2Msaa),
@@ -99,6 +101,8 @@ fn shape(t: &ImageType) -> Result<ImageShape, Error> {
         (Dim::Dim2D, true) => ImageShape::D2Array,
         (Dim::Dim3D, false) => ImageShape::D3,
         (Dim::DimBuffer, false) => ImageShape::Buffer,
+        (Dim::DimCube, false) => ImageShape::Cube,
+        (Dim::DimCube, true) => ImageShape::CubeArray,
         (dim, _) => return Err(Error::unsupported(format!("an image of dimension {dim:?}"))),
     })
 }
@@ -220,8 +224,8 @@ impl Emit<'_, '_, '_> {
                 }
                 Ok(Leaves::new())
             }
-            Op::ImageGather => self.gather(inst),
-            Op::ImageSampleExplicitLod => {
+            Op::ImageGather | Op::ImageDrefGather => self.gather(inst),
+            Op::ImageSampleExplicitLod | Op::ImageSampleDrefExplicitLod => {
                 let both = self.sampled(first)?;
                 let (image, t) = self.image_of(both.0)?;
                 if t.access != AccessQualifier::ReadOnly {
@@ -232,13 +236,21 @@ impl Emit<'_, '_, '_> {
                 }
                 let sampler = self.sampler_of(both.1)?;
                 let mut coords = self.coordinates(inst, &t)?;
-                let more = self.more(inst, 2)?;
+                let compares = inst.op == Op::ImageSampleDrefExplicitLod;
+                let reference = match compares {
+                    true => Some(self.reference(inst)?),
+                    false => None,
+                };
+                let more = self.more(inst, 2 + usize::from(compares))?;
                 let levels = more.lod.is_some() || more.gradients.is_some();
                 if more.offset.is_some() && levels {
                     return Err(Error::unsupported("a sample of a level with an offset"));
                 }
                 self.moved(image, &t, &mut coords, more.offset)?;
                 let lod = match more.gradients {
+                    Some(by) if shape(&t)?.is_cube() => {
+                        Some(self.level_of_cube(image, &coords, by)?)
+                    }
                     Some(by) => Some(self.level_of(image, &t, by)?),
                     None => more.lod,
                 };
@@ -249,8 +261,16 @@ impl Emit<'_, '_, '_> {
                 let texel = match sampler {
                     Sampler::Argument(sampler) => {
                         let at = ImagePlace { image, sampler };
-                        let snap = self.snaps(sampler);
-                        self.sample(at, &t, &coords, lod, Some(snap), ty)?
+                        let snap = match shape(&t)?.is_cube() {
+                            false => Some(self.snaps(sampler)),
+                            // A direction is no place.
+                            true => None,
+                        };
+                        self.sample(at, &t, &coords, (lod, reference), snap, ty)?
+                    }
+                    Sampler::Constant(..) if compares || shape(&t)?.is_cube() => {
+                        let what = "a comparison or a cube with a sampler that is a constant";
+                        return Err(Error::unsupported(what));
                     }
                     // Modes None, ClampToEdge and Clamp: outside of the image is its edge, or the
                     // result of an out-of-bounds load.
@@ -267,6 +287,7 @@ impl Emit<'_, '_, '_> {
                             },
                             linear: filter != 0,
                             normalized,
+                            ..Own::default()
                         };
                         let sampler = self.b.own_sampler(own);
                         if sampler >= MAX_SAMPLERS {
@@ -279,7 +300,7 @@ impl Emit<'_, '_, '_> {
                         } else {
                             None
                         };
-                        self.sample(at, &t, &coords, lod, snap, ty)?
+                        self.sample(at, &t, &coords, (lod, None), snap, ty)?
                     }
                 };
                 self.as_type(texel, ty)
@@ -453,39 +474,14 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Level of detail for gradients: that at which a step is one texel.
-    fn level_of(&mut self, image: u8, t: &ImageType, by: [Leaves; 2]) -> Result<Value, Error> {
-        let shape = shape(t)?;
-        let float = self.lanes(Scalar::F32, self.simd);
-        let mut squares = Leaves::new();
-        for steps in by {
-            let mut sum: Option<Value> = None;
-            for (n, step) in steps.into_iter().enumerate() {
-                let step = self.b.splat(step, self.simd);
-                if self.b.ty(step) != float {
-                    return Err(Error::malformed("gradients that are no floats"));
-                }
-                let size = self.extent(image, shape, n);
-                let size = self.b.splat(size, self.simd);
-                let size = self.b.ins().fcvt_from_sint(float, size);
-                let texels = self.b.ins().fmul(step, size);
-                sum = Some(match sum {
-                    None => self.b.ins().fmul(texels, texels),
-                    Some(s) => self.b.ins().fma(texels, texels, s),
-                });
-            }
-            squares.extend(sum);
+    /// Reference that an instruction compares texels with.
+    pub(super) fn reference(&mut self, inst: &BInst) -> Result<Value, Error> {
+        let id = self.operand(inst, 2)?;
+        let v = self.one(id)?;
+        if self.b.ty(v).scalar() != Scalar::F32 {
+            return Err(Error::malformed("a reference that is no float of 32 bits"));
         }
-        let [x, y] = *squares.as_slice() else {
-            return Err(Error::malformed("gradients of no coordinates"));
-        };
-        let most = self.b.ins().fmax(x, y);
-        // Avoids the logarithm of zero. A step far below a texel gives the same level.
-        let least = self.float(most, f64::from(f32::MIN_POSITIVE));
-        let most = self.b.ins().fmax(most, least);
-        let level = self.b.ins().flog2(most);
-        let half = self.float(level, 0.5);
-        Ok(self.b.ins().fmul(level, half))
+        Ok(self.b.splat(v, self.simd))
     }
 
     /// IR scalar of a texel component.
@@ -539,7 +535,7 @@ impl Emit<'_, '_, '_> {
         at: ImagePlace,
         t: &ImageType,
         coords: &[Value],
-        lod: Option<Value>,
+        (lod, reference): (Option<Value>, Option<Value>),
         snap: Option<Value>,
         ty: Ty,
     ) -> Result<Leaves, Error> {
@@ -570,7 +566,14 @@ impl Emit<'_, '_, '_> {
         }
         let ty = self.lanes(self.component(ty)?, 4 * self.simd);
         let (mask, old) = (self.b.exec_mask(), self.b.ins().undef(ty));
-        let v = self.b.ins().sample(ty, at, &places, lod, Some((mask, old)));
+        let masked = Some((mask, old));
+        let v = match reference {
+            None => self.b.ins().sample(ty, at, &places, lod, masked),
+            Some(r) => {
+                let more = (lod, r);
+                self.b.ins().sample_compare(ty, at, &places, more, masked)
+            }
+        };
         Ok(self.parts(v))
     }
 
@@ -580,12 +583,14 @@ impl Emit<'_, '_, '_> {
     }
 
     /// Size of an image in a dimension, as a uniform value.
-    fn extent(&mut self, image: u8, shape: ImageShape, n: usize) -> Value {
+    pub(super) fn extent(&mut self, image: u8, shape: ImageShape, n: usize) -> Value {
         let fact = match (shape, n) {
             (_, 0) => ImageFact::Width,
             (ImageShape::D1Array, _) => ImageFact::Layers,
             (_, 1) => ImageFact::Height,
-            (ImageShape::D2Array | ImageShape::D2ArrayMsaa, _) => ImageFact::Layers,
+            (ImageShape::D2Array | ImageShape::D2ArrayMsaa | ImageShape::CubeArray, _) => {
+                ImageFact::Layers
+            }
             _ => ImageFact::Depth,
         };
         self.b.ins().image_query(fact, image)
@@ -663,9 +668,11 @@ impl Emit<'_, '_, '_> {
                     }
                     _ => None,
                 };
-                for n in 0..count.min(shape.coordinates()) {
+                // A cube has the two sizes of its faces.
+                let sizes = shape.coordinates() - usize::from(shape.is_cube());
+                for n in 0..count.min(sizes) {
                     let mut v = self.extent(image, shape, n);
-                    let layers = shape.is_array() && n + 1 == shape.coordinates();
+                    let layers = shape.is_array() && n + 1 == sizes;
                     if let (Some(level), false) = (level, layers) {
                         let mut both = [v, level];
                         if !self.b.ty(level).scalar().is_int() {

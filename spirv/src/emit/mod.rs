@@ -26,7 +26,8 @@ mod fast_math;
 mod gather;
 pub(crate) mod generic;
 pub(crate) mod groups;
-pub(crate) mod images;
+pub(crate) mod image_levels;
+mod images;
 pub(crate) mod library;
 mod logical_pointers;
 mod matrices;
@@ -204,6 +205,8 @@ pub(crate) struct KernelInput<'a, 'm> {
     pub frame: &'a FrameLayout,
     /// Checks indices against bounds.
     pub robust: bool,
+    /// Lets arguments share memory.
+    pub may_alias: bool,
     /// Rounds quotients and roots of singles correctly.
     pub exact_division: bool,
     /// True if the target has named barriers.
@@ -271,7 +274,7 @@ pub(crate) fn kernel(
             callees.insert(prepared, function);
         }
     }
-    if lanes_meet {
+    if lanes_meet || input.may_alias {
         // `noalias` holds between work-items, not between channels of one thread.
         for p in &mut func.sig.params {
             p.noalias = false;

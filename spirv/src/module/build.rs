@@ -45,6 +45,7 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
             funcs: PrimaryMap::new(),
             entries: Vec::new(),
             capabilities: Vec::new(),
+            binding_arrays: options.binding_arrays.clone(),
             logical: false,
             ids: sized(bound),
             type_ids: [None.into()].into_iter().collect(),

@@ -20,7 +20,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::Pac
 #[cfg(feature = "wgsl")]
 pub(crate) use specialize::unknown_constant;
 use spirv::{BuiltIn, Capability, Decoration, ExecutionModel, Op, StorageClass};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use types::{Ty, Type, Types};
 
@@ -138,6 +138,8 @@ pub(crate) struct Module<'w> {
     pub funcs: PrimaryMap<Func, FuncData>,
     pub entries: Vec<Entry>,
     pub capabilities: Vec<(Capability, u32)>,
+    /// Lengths of arrays of resources that have none, by set and binding.
+    pub binding_arrays: BTreeMap<(u32, u32), u32>,
     /// True for the shader flavor: logical addressing or physical storage buffers.
     pub logical: bool,
     ids: SecondaryMap<Id, Def>,

@@ -1,7 +1,12 @@
 //! WGSL front end: compute shaders become SPIR-V through naga, and are translated like any other.
 
 mod directives;
+mod modules;
 mod overrides;
+
+pub use modules::{NagaEntry, compile_naga, naga_to_spirv, translate_naga};
+/// The version of naga whose modules [`NagaEntry`] takes.
+pub use naga;
 
 use crate::error::{CompileError, Errors};
 use crate::options::Options;
@@ -32,6 +37,21 @@ pub enum WgslError {
     /// SPIR-V that is invalid or not supported.
     #[error(transparent)]
     Spirv(#[from] Errors),
+    /// The same of an entry point of a module of naga.
+    #[error("the entry point `{entry}`: {errors}")]
+    Entry {
+        /// Name of the entry point.
+        entry: String,
+        /// What is invalid or not supported.
+        errors: Errors,
+    },
+}
+
+impl WgslError {
+    fn of_entry(entry: &str, errors: Errors) -> WgslError {
+        let entry = entry.to_owned();
+        WgslError::Entry { entry, errors }
+    }
 }
 
 /// Error of translating or compiling a text.
@@ -108,11 +128,25 @@ fn written(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
     let values = overrides::of(&module, asked);
     let (module, info) = process_overrides(&module, &info, None, &values)
         .map_err(|e| WgslError::Text(e.to_string()))?;
-    let unchecked = BoundsCheckPolicy::Unchecked;
     // naga counts lines from the start for each statement, which is quadratic.
     let named = options.source_name.as_deref();
     let named = named.filter(|_| text.len() <= MAX_LOCATED);
     let options = spv::Options {
+        debug_info: named.map(|file_name| spv::DebugInfo {
+            source_code: text,
+            file_name,
+            language: spv::SourceLanguage::WGSL,
+        }),
+        ..compute_options()
+    };
+    let words = spv::write_vec(&module, &info, &options, None);
+    words.map_err(|e| WgslError::Text(e.to_string()))
+}
+
+/// Options of naga's writer.
+fn compute_options<'a>() -> spv::Options<'a> {
+    let unchecked = BoundsCheckPolicy::Unchecked;
+    spv::Options {
         lang_version: (1, 3),
         // Names are for messages, and to find bindings.
         flags: spv::WriterFlags::DEBUG,
@@ -125,15 +159,8 @@ fn written(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
         },
         zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::Native,
         force_loop_bounding: false,
-        debug_info: named.map(|file_name| spv::DebugInfo {
-            source_code: text,
-            file_name,
-            language: spv::SourceLanguage::WGSL,
-        }),
         ..spv::Options::default()
-    };
-    let words = spv::write_vec(&module, &info, &options, None);
-    words.map_err(|e| WgslError::Text(e.to_string()))
+    }
 }
 
 fn validate(module: &naga::Module, text: &str) -> Result<naga::valid::ModuleInfo, WgslError> {

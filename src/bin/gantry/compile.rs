@@ -34,6 +34,13 @@ pub(crate) struct Args {
     /// WGSL, off for SPIR-V
     #[arg(long, value_name = "ON", value_parser = input::on_off)]
     robust: Option<bool>,
+    /// Let buffers of SPIR-V and WGSL share memory: the same one may be bound twice and written
+    #[arg(long)]
+    may_alias: bool,
+    /// Length of an array of resources that SPIR-V or WGSL gives none, by set (WGSL: group) and
+    /// binding. May be repeated
+    #[arg(long, value_name = "SET,BINDING=LENGTH", value_parser = input::binding_array)]
+    binding_array: Vec<((u32, u32), u32)>,
     /// Round quotients and square roots of singles in SPIR-V and WGSL correctly; by default they
     /// are the math unit's
     #[arg(long)]
@@ -168,6 +175,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         simd: args.simd,
         kernel: args.kernel.clone(),
         robust: args.robust,
+        binding_arrays: args.binding_array.iter().copied().collect(),
+        may_alias: args.may_alias,
         exact_division: args.exact_division,
         exact_sums: args.exact_sums,
         source_name: args.debug.then(|| args.file.display().to_string()),

@@ -146,6 +146,9 @@ fn desc(size: &[u32], ty: Option<ImageType>) -> ImageDesc {
         ([w, n], Some(ImageType::D1Array)) => ImageDesc::d1_array(*w, *n),
         ([w, h], _) => ImageDesc::d2(*w, *h),
         ([w, h, n], Some(ImageType::D2Array)) => ImageDesc::d2_array(*w, *h, *n),
+        // The layers of a cube are its faces.
+        ([w, _, 6], Some(ImageType::Cube)) => ImageDesc::cube(*w),
+        ([w, _, n], Some(ImageType::CubeArray)) => ImageDesc::cube_array(*w, *n / 6),
         ([w, h, d, ..], _) => ImageDesc::d3(*w, *h, *d),
         ([], _) => ImageDesc::d1(0),
     }

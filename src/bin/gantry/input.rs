@@ -125,6 +125,16 @@ pub(crate) fn on_off(text: &str) -> Result<bool, String> {
     }
 }
 
+/// Parses the value of `--binding-array`.
+pub(crate) fn binding_array(text: &str) -> Result<((u32, u32), u32), String> {
+    let parts = text.split_once('=').and_then(|(place, length)| {
+        let (set, binding) = place.split_once(',')?;
+        let number = |t: &str| t.trim().parse::<u32>().ok();
+        Some(((number(set)?, number(binding)?), number(length)?))
+    });
+    parts.ok_or_else(|| format!("`{text}` is no SET,BINDING=LENGTH"))
+}
+
 /// Parses the value of `--spec`.
 pub(crate) fn spec(text: &str) -> Result<(String, spirv::SpecValue), String> {
     let (name, value) = text

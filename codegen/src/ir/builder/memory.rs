@@ -194,7 +194,7 @@ impl Ins<'_, '_> {
         masked: Option<(Value, Value)>,
     ) -> Value {
         let at = ImagePlace { image, sampler: 0 };
-        self.texels(Opcode::ImageLoad, ty, at, coords, lod, masked)
+        self.texels(Opcode::ImageLoad, ty, at, coords, (lod, None), masked)
     }
 
     /// `sample` of level 0 or of a given level of detail. `masked` is a mask and the value of
@@ -208,7 +208,22 @@ impl Ins<'_, '_> {
         lod: Option<Value>,
         masked: Option<(Value, Value)>,
     ) -> Value {
-        self.texels(Opcode::Sample, ty, at, coords, lod, masked)
+        self.texels(Opcode::Sample, ty, at, coords, (lod, None), masked)
+    }
+
+    /// `sample` that compares texels with a reference. The first component is the result, weighed
+    /// by the filter: 1 where the comparison holds, else 0.
+    #[track_caller]
+    pub fn sample_compare(
+        self,
+        ty: Type,
+        at: ImagePlace,
+        coords: &[Value],
+        (lod, reference): (Option<Value>, Value),
+        masked: Option<(Value, Value)>,
+    ) -> Value {
+        let more = (lod, Some(reference));
+        self.texels(Opcode::Sample, ty, at, coords, more, masked)
     }
 
     #[track_caller]
@@ -218,7 +233,7 @@ impl Ins<'_, '_> {
         ty: Type,
         at: ImagePlace,
         coords: &[Value],
-        lod: Option<Value>,
+        (lod, data): (Option<Value>, Option<Value>),
         masked: Option<(Value, Value)>,
     ) -> Value {
         let coords = self.coordinates(coords);
@@ -227,7 +242,7 @@ impl Ins<'_, '_> {
             at,
             coords,
             lod: lod.into(),
-            data: None.into(),
+            data: data.into(),
             mask: masked.map(|m| m.0).into(),
             old: masked.map(|m| m.1).into(),
         };

@@ -5,8 +5,9 @@
 //! Nearest sampling is exact. Weights of linear filtering are singles, while the hardware's have 8
 //! bits, so results differ by at most 1/256 of the difference of neighbours.
 
+use super::cube;
 use super::memory::{Memory, MemoryError, from_le};
-pub use crate::ir::{Addressing, Sampler};
+pub use crate::ir::{Addressing, Compare, Sampler};
 use crate::ir::{ImageFact, ImageShape, SamplerFact};
 use half::f16;
 
@@ -100,7 +101,7 @@ pub struct Image {
     /// Shape of the image.
     pub shape: ImageShape,
     /// Texels along each coordinate, then the layers of an array. 1 along dimensions that the shape
-    /// does not have.
+    /// does not have. The layers of cubes are their faces.
     pub extent: [u32; 3],
     /// Samples of a texel.
     pub samples: u32,
@@ -214,13 +215,59 @@ impl Image {
         Ok(old)
     }
 
-    /// Samples the image at coordinates.
+    /// Loads a texel. With a reference, its first component is the result of the comparison.
+    fn compared(
+        &self,
+        memory: &mut dyn Memory,
+        place: [i64; 4],
+        (sampler, reference): (&Sampler, Option<f32>),
+    ) -> Result<Texel, MemoryError> {
+        let mut texel = self.load(memory, place)?;
+        if let Some(reference) = reference {
+            let holds = sampler.holds(reference, f32::from_bits(texel[0]));
+            texel[0] = f32::from(u8::from(holds)).to_bits();
+        }
+        Ok(texel)
+    }
+
+    /// Samples a cube in a direction.
+    fn sample_cube(
+        &self,
+        memory: &mut dyn Memory,
+        by: (&Sampler, Option<f32>),
+        [x, y, z, cube]: [f32; 4],
+    ) -> Result<Texel, MemoryError> {
+        let [size, _, faces] = self.extent;
+        let linear = by.0.linear && !self.component.is_integer();
+        let cubes = i64::from(faces / 6);
+        let cube = match self.shape {
+            ImageShape::CubeArray => (cube.round_ties_even() as i64).clamp(0, cubes - 1),
+            _ => 0,
+        };
+        let mut sum = [0f32; 4];
+        for ([x, y, face], weight) in cube::texels([x, y, z], size, linear) {
+            let texel = self.compared(memory, [x, y, 6 * cube + face, 0], by)?;
+            if !linear {
+                return Ok(texel);
+            }
+            for (s, t) in sum.iter_mut().zip(texel).filter(|_| weight != 0.0) {
+                *s += f32::from_bits(t) * weight;
+            }
+        }
+        Ok(sum.map(f32::to_bits))
+    }
+
+    /// Samples the image at coordinates, and compares with a reference if there is one.
     pub(super) fn sample(
         &self,
         memory: &mut dyn Memory,
         sampler: &Sampler,
-        coords: [f32; 3],
+        coords: [f32; 4],
+        reference: Option<f32>,
     ) -> Result<Texel, MemoryError> {
+        if self.shape.is_cube() {
+            return self.sample_cube(memory, (sampler, reference), coords);
+        }
         let all = self.shape.coordinates();
         let filtered = all - usize::from(self.shape.is_array());
         let linear = sampler.linear && !self.component.is_integer();
@@ -243,7 +290,7 @@ impl Image {
             [x, y, z, 0]
         };
         if !linear {
-            return self.load(memory, place(0));
+            return self.compared(memory, place(0), (sampler, reference));
         }
         let mut sum = [0f32; 4];
         for corner in 0..1usize << filtered {
@@ -255,7 +302,8 @@ impl Image {
                 })
                 .product();
             if weight != 0.0 {
-                let texel = self.load(memory, place(corner))?;
+                let by = (sampler, reference);
+                let texel = self.compared(memory, place(corner), by)?;
                 for (s, t) in sum.iter_mut().zip(texel) {
                     *s += f32::from_bits(t) * weight;
                 }
@@ -301,11 +349,14 @@ impl Image {
                 | ImageShape::D3
                 | ImageShape::Block
                 | ImageShape::D2Msaa
-                | ImageShape::D2ArrayMsaa,
+                | ImageShape::D2ArrayMsaa
+                | ImageShape::Cube
+                | ImageShape::CubeArray,
             ) => y,
             (ImageFact::Depth, ImageShape::D3) => z,
             (ImageFact::Layers, ImageShape::D1Array) => y,
             (ImageFact::Layers, ImageShape::D2Array | ImageShape::D2ArrayMsaa) => z,
+            (ImageFact::Layers, ImageShape::CubeArray) => z / 6,
             (ImageFact::Samples, shape) if shape.is_msaa() => self.samples,
             (ImageFact::FlatWidth | ImageFact::FlatPitch, _) => {
                 let texel = self.components * self.component.bytes();
@@ -322,6 +373,20 @@ impl Image {
 }
 
 impl Sampler {
+    /// Returns true if the comparison of a reference with a texel holds.
+    fn holds(&self, reference: f32, texel: f32) -> bool {
+        match self.compare {
+            Compare::Never => false,
+            Compare::Less => reference < texel,
+            Compare::Equal => reference == texel,
+            Compare::LessOrEqual => reference <= texel,
+            Compare::Greater => reference > texel,
+            Compare::NotEqual => reference != texel,
+            Compare::GreaterOrEqual => reference >= texel,
+            Compare::Always => true,
+        }
+    }
+
     /// Returns a property of the sampler.
     pub(super) fn fact(&self, fact: SamplerFact) -> u32 {
         match fact {
@@ -332,6 +397,8 @@ impl Sampler {
                 Addressing::Mirror => 4,
             },
             SamplerFact::Normalized => u32::from(self.normalized) * 8,
+            SamplerFact::Filter => u32::from(self.linear),
+            SamplerFact::Compare => self.compare as u32,
             SamplerFact::Snap => {
                 if !self.linear && self.addressing == Addressing::Border {
                     u32::MAX

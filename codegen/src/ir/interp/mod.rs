@@ -29,6 +29,7 @@
 
 mod alu;
 mod block2d;
+mod cube;
 mod host;
 mod image;
 mod memory;
@@ -38,7 +39,7 @@ pub(crate) mod pure;
 mod reference;
 mod thread;
 
-pub use image::{Addressing, Component, Image, Sampler};
+pub use image::{Addressing, Compare, Component, Image, Sampler};
 pub use memory::{Buffers, Memory, MemoryError};
 
 use crate::ir::memory::SLM_ALIGN;

@@ -526,9 +526,12 @@ fn texels(
             }
             Opcode::Sample => {
                 let sampler = memory.sampler(at.sampler)?;
-                let [x, y, z, _] = bits.map(f32::from_bits);
-                let coords = [x, y, z];
-                image.sample(memory.memory, &sampler, coords)
+                let coords = bits.map(f32::from_bits);
+                let reference = match data.expand() {
+                    Some(v) => Some(f32::from_bits(lane_of(&frame.values[v], lane)? as u32)),
+                    None => None,
+                };
+                image.sample(memory.memory, &sampler, coords, reference)
             }
             _ if level != 0 => Ok([0; 4]),
             _ => image.load(memory.memory, place),

@@ -161,7 +161,10 @@ impl Verifier<'_> {
                 Opcode::ImageAtomic => access.reads() && access.writes(),
                 _ => access.reads(),
             };
-            if shape == ImageShape::Block || shape.is_msaa() && opcode != Opcode::ImageLoad {
+            if shape == ImageShape::Block
+                || shape.is_msaa() && opcode != Opcode::ImageLoad
+                || shape.is_cube() && opcode != Opcode::Sample
+            {
                 let what = format!("`{opcode}` of an `{}`", shape.name());
                 self.error(ErrorLocation::Inst(inst), what);
             }
@@ -280,6 +283,9 @@ impl Verifier<'_> {
         if opcode == Opcode::ImageStore && data.is_none() {
             self.error(ErrorLocation::Inst(inst), "a store of nothing");
         }
+        if opcode == Opcode::ImageLoad && data.is_some() {
+            self.error(ErrorLocation::Inst(inst), "a load with a reference");
+        }
         let mut next = given.len();
         if let Some(v) = lod.expand() {
             let have = self.ty(v);
@@ -289,6 +295,13 @@ impl Verifier<'_> {
                 self.error(ErrorLocation::Operand(inst, next), what);
             }
             next += 1;
+        }
+        if let (Some(v), Opcode::Sample) = (data.expand(), opcode) {
+            let have = self.ty(v);
+            if Some(have) != want || texel.is_some_and(|t| t.scalar() != Scalar::F32) {
+                let what = format!("type clash: {v} of {have} is no reference of float texels");
+                self.error(ErrorLocation::Operand(inst, next), what);
+            }
         }
         next += usize::from(data.is_some());
         if let Some(m) = mask.expand() {

@@ -34,6 +34,8 @@ impl Lower<'_> {
         let lanes = self.ty(first).lanes();
         let regs = coords.map(|c| c.expand().map(|v| self.reg(v)));
         let lod = lod.expand().map(|v| self.reg(v));
+        let reference = data.expand().filter(|_| opcode == Opcode::Sample);
+        let reference = reference.map(|v| self.reg(v));
         let op = match opcode {
             Opcode::ImageStore => ImageOp::Store { lod },
             Opcode::ImageLoad if shape.is_msaa() => ImageOp::LoadSample,
@@ -43,6 +45,7 @@ impl Lower<'_> {
             _ => ImageOp::Sample {
                 sampler: at.sampler,
                 lod,
+                reference,
             },
         };
         let keeps = stored || self.copy_old_lanes(texels, old);
@@ -78,7 +81,8 @@ impl Lower<'_> {
         };
         let used = match opcode {
             Opcode::ImageStore => access.writes(),
-            Opcode::Sample => access == ImageAccess::Read,
+            Opcode::Sample => access == ImageAccess::Read && !shape.is_msaa(),
+            _ if shape.is_cube() => false,
             Opcode::ImageAtomic => access.reads() && access.writes() && !shape.is_msaa(),
             _ => access.reads(),
         };

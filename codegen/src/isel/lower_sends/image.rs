@@ -17,6 +17,9 @@ const COMPONENTS: u32 = 4;
 /// Largest number of channels of a sampler message, and of a typed one.
 const SAMPLED: u32 = 16;
 const TYPED: u32 = 8;
+/// Largest number of parameters of a sampler message of that many channels: a message has at most
+/// 11 registers.
+const PARAMS: usize = 5;
 
 impl ImageOp {
     /// Returns the name in dumps.
@@ -65,7 +68,18 @@ impl SendLowering<'_> {
             return self.fail("an image where there is no sampler");
         }
         let mut starts = !t.keeps;
-        let most = if t.op.is_typed() { TYPED } else { SAMPLED };
+        let most = match t.op {
+            op if op.is_typed() => TYPED,
+            ImageOp::Sample { lod, reference, .. } => {
+                let coords = t.coords.iter().flatten().count();
+                let level = lod.is_some() || !SampleOp::SampleLz.is_on(self.target.platform());
+                match coords + usize::from(level) + usize::from(reference.is_some()) {
+                    0..=PARAMS => SAMPLED,
+                    _ => SAMPLED / 2,
+                }
+            }
+            _ => SAMPLED,
+        };
         for part in self.parts(t.lanes, t.mask, (false, false), most) {
             match t.op {
                 op if op.is_typed() => self.typed(t, &part, &mut starts),
@@ -76,12 +90,20 @@ impl SendLowering<'_> {
     }
 
     fn sampled(&mut self, t: &Texels, part: &MessagePart, starts: &mut bool) {
-        let (sampler, lod, level, zero) = match t.op {
-            ImageOp::Sample { sampler, lod } => {
-                (sampler, lod, SampleOp::SampleL, SampleOp::SampleLz)
+        let (sampler, lod, reference, [level, zero]) = match t.op {
+            ImageOp::Sample {
+                sampler,
+                lod,
+                reference,
+            } => {
+                let ops = match reference {
+                    None => [SampleOp::SampleL, SampleOp::SampleLz],
+                    Some(_) => [SampleOp::SampleLC, SampleOp::SampleCLz],
+                };
+                (sampler, lod, reference, ops)
             }
-            ImageOp::Load { lod } => (0, lod, SampleOp::Ld, SampleOp::LdLz),
-            _ => (0, None, SampleOp::Ld, SampleOp::Ld),
+            ImageOp::Load { lod } => (0, lod, None, [SampleOp::Ld, SampleOp::LdLz]),
+            _ => (0, None, None, [SampleOp::Ld; 2]),
         };
         // Without a separate operation for level 0, the level is a parameter.
         let op = if lod.is_none() && zero.is_on(self.target.platform()) {
@@ -91,7 +113,11 @@ impl SendLowering<'_> {
         };
         let lod = lod.map_or(PayloadRow::Zero, |l| PayloadRow::Lanes(l, 0));
         let coords: Vec<VReg> = t.coords.iter().flatten().copied().collect();
-        let rows = self.sampler_rows(op, &coords, |p| (p == SampleParam::Lod).then_some(lod));
+        let rows = self.sampler_rows(op, &coords, |p| match p {
+            SampleParam::Lod => Some(lod),
+            SampleParam::Ref => reference.map(|r| PayloadRow::Lanes(r, 0)),
+            _ => None,
+        });
         self.sampler_message(t, part, (op, sampler), &rows, starts);
     }
 
@@ -110,6 +136,7 @@ impl SendLowering<'_> {
             SampleParam::U => coord(0),
             SampleParam::V => coord(1),
             SampleParam::R => coord(2),
+            SampleParam::Ai => coord(3),
             p => other(*p),
         });
         let mut rows: Vec<Option<PayloadRow>> = rows.collect();

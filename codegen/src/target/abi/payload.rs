@@ -182,6 +182,16 @@ impl Payload {
                 }
             }
         }
+        for (_, fact) in &asked {
+            use crate::ir::SamplerFact::{Compare, Filter};
+            if let ArgFact::Sampler(fact @ (Filter | Compare)) = fact
+                && target.features().sampler
+            {
+                let name = fact.name();
+                let what = format!("`sampler_query` {name} where there is a sampler");
+                return Err(unsupported(&what));
+            }
+        }
         let unread = unread_surfaces(func);
         used.sort();
         used.dedup();

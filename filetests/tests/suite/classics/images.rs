@@ -123,6 +123,7 @@ fn blur() -> Classic {
                     addressing: Addressing::Edge,
                     linear: true,
                     normalized: false,
+                    ..Sampler::default()
                 }),
             ],
             expect: vec![None, Some(f32s(&out)), None],

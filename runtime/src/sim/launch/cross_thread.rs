@@ -68,6 +68,11 @@ pub(super) fn fill(
                 Some(Arg::Value(v) | Arg::Bytes(v)) => {
                     v.get(*source_offset as usize..).unwrap_or(&[]).to_vec()
                 }
+                // Where there is no sampler.
+                Some(arg @ (Arg::Image(_) | Arg::Sampler(_))) => {
+                    let bytes = states::descriptor(arg).unwrap_or_default();
+                    bytes.get(*source_offset as usize..).unwrap_or(&[]).to_vec()
+                }
                 _ => continue,
             },
             PayloadKind::Buffer { index, fact } => match (fact, arg(index)) {

@@ -10,6 +10,7 @@ use crate::backend::LaunchRequest;
 use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
 use crate::zebin::{BufferFact, ImageFact, PayloadArg, PayloadKind, SamplerFact, SamplerSource};
 use gantry_isa_gen::Platform;
+use gantry_zebin::{ImageDescriptor, SamplerDescriptor};
 
 /// Surface and sampler states of a launch.
 pub(in super::super) struct LaunchStates {
@@ -119,6 +120,41 @@ pub(super) fn sampler_arg(arg: Option<&Arg>) -> Option<Sampler> {
     }
 }
 
+/// Returns the bytes of an image or a sampler that is passed by value.
+pub(super) fn descriptor(arg: &Arg) -> Option<Vec<u8>> {
+    match arg {
+        Arg::Image(i) => {
+            let fact = |f| image_fact(i, f) as u32;
+            let image = ImageDescriptor {
+                base: image_fact(i, ImageFact::FlatBase),
+                width: fact(ImageFact::Width),
+                height: fact(ImageFact::Height),
+                depth: fact(ImageFact::Depth),
+                layers: fact(ImageFact::ArraySize),
+                channel_type: fact(ImageFact::ChannelType),
+                channel_order: fact(ImageFact::ChannelOrder),
+                samples: fact(ImageFact::Samples),
+                levels: fact(ImageFact::MipLevels),
+                flat_width: fact(ImageFact::FlatWidth),
+                flat_height: fact(ImageFact::FlatHeight),
+                flat_pitch: fact(ImageFact::FlatPitch),
+            };
+            Some(image.bytes())
+        }
+        Arg::Sampler(s) => {
+            let sampler = SamplerDescriptor {
+                addressing: sampler_fact(s, SamplerFact::Address),
+                normalized: sampler_fact(s, SamplerFact::Normalized),
+                snap: sampler_fact(s, SamplerFact::SnapWa),
+                filter: u32::from(s.filter == FilterMode::Linear),
+                compare: s.compare as u32,
+            };
+            Some(sampler.bytes())
+        }
+        _ => None,
+    }
+}
+
 /// Returns a property of an image as the payload has it.
 pub(super) fn image_fact(image: &Image, fact: ImageFact) -> u64 {
     let (d, f) = (image.desc(), image.format());
@@ -135,7 +171,9 @@ pub(super) fn image_fact(image: &Image, fact: ImageFact) -> u64 {
             _ => 0,
         },
         ImageFact::ArraySize => {
-            if ty.is_array() {
+            if ty == ImageType::CubeArray {
+                d.layers() / 6
+            } else if ty.is_array() {
                 d.layers()
             } else {
                 0

@@ -5,6 +5,7 @@
 //! too short for are 0. Control data of multi-sampled surfaces has no effect, since samples are not
 //! compressed here.
 
+use super::super::cube;
 use super::super::image::{SimImage, Texel};
 use super::super::sampler::{Samplers, gather, sample};
 use super::super::surface::Surface;
@@ -237,10 +238,12 @@ impl Sample {
                     }
                     _ => {
                         let level = level(image, self.detail(image, float));
-                        match level.and_then(|l| image.level(l)) {
-                            Some(i) => sample(&i, s, coords, offsets, reference),
-                            None => sample(image, s, coords, offsets, reference),
+                        let level = level.and_then(|l| image.level(l));
+                        let image = level.as_ref().unwrap_or(image);
+                        if image.desc.ty().is_cube() {
+                            return cube::sample(image, s, coords, float(Param::Ai), reference);
                         }
+                        sample(image, s, coords, offsets, reference)
                     }
                 }
             }

@@ -144,9 +144,12 @@ fn image(format: ImageFormat, desc: ImageDesc, data: &[u8]) -> cl::ImageDesc {
         ImageType::D1Buffer => (cl::IMAGE1D_BUFFER, 1, 1),
         ImageType::D1Array => (cl::IMAGE1D_ARRAY, desc.layers(), 1),
         // pocl has no multi-sampled images: functions compute the expectations of those launches.
-        ImageType::D2 | ImageType::D2Msaa | ImageType::D2ArrayMsaa => {
-            (cl::IMAGE2D, desc.height(), 1)
-        }
+        // OpenCL has no cubes.
+        ImageType::D2
+        | ImageType::D2Msaa
+        | ImageType::D2ArrayMsaa
+        | ImageType::Cube
+        | ImageType::CubeArray => (cl::IMAGE2D, desc.height(), 1),
         ImageType::D2Array => (cl::IMAGE2D_ARRAY, desc.height(), desc.layers()),
         ImageType::D3 => (cl::IMAGE3D, desc.height(), desc.depth()),
     };

@@ -184,6 +184,7 @@ impl Shader {
                         addressing,
                         linear: false,
                         normalized: true,
+                        ..Sampler::default()
                     });
                     args.push(Arg(vec![sampler]));
                     continue;

@@ -7,7 +7,9 @@
 mod case;
 mod cover;
 mod front;
+mod modules;
 mod specs;
+mod textures;
 
 use crate::targets::TARGETS;
 use case::Case;

@@ -1,0 +1,172 @@
+//! Images and samplers by value, on platforms without a sampler.
+//!
+//! Drivers have no images there. A kernel's image or sampler is an argument by value
+//! (`arg_byvalue`), of which the payload has the parts that the kernel reads: `source_offset` is
+//! the offset of a part in the descriptor. The argument's type in `.kernels_misc_info` says that it
+//! is an image or a sampler (`image2d_t;8`). A host passes the whole descriptor.
+
+use crate::info::payload::{ImageFact, SamplerFact};
+
+/// Descriptor of an image: the address of tightly packed texels, sizes, and the format in OpenCL's
+/// numbers. Sizes that its type does not have are 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ImageDescriptor {
+    /// Address of the first texel.
+    pub base: u64,
+    /// Texels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Slices of a volume.
+    pub depth: u32,
+    /// Layers of an array, or its cubes.
+    pub layers: u32,
+    /// Format of a component.
+    pub channel_type: u32,
+    /// Components of a texel.
+    pub channel_order: u32,
+    /// Samples of a texel; 0 for one.
+    pub samples: u32,
+    /// Levels of detail; 0 for one.
+    pub levels: u32,
+    /// Bytes of a row, minus one.
+    pub flat_width: u32,
+    /// Rows, minus one.
+    pub flat_height: u32,
+    /// Bytes from row to row, minus one.
+    pub flat_pitch: u32,
+}
+
+impl ImageDescriptor {
+    /// Bytes of a descriptor.
+    pub const BYTES: u32 = 56;
+
+    /// Returns the offset of a property. Those of drivers alone have none.
+    pub const fn offset(fact: ImageFact) -> Option<u32> {
+        Some(match fact {
+            ImageFact::FlatBase => 0,
+            ImageFact::Width => 8,
+            ImageFact::Height => 12,
+            ImageFact::Depth => 16,
+            ImageFact::ArraySize => 20,
+            ImageFact::ChannelType => 24,
+            ImageFact::ChannelOrder => 28,
+            ImageFact::Samples => 32,
+            ImageFact::MipLevels => 36,
+            ImageFact::FlatWidth => 40,
+            ImageFact::FlatHeight => 44,
+            ImageFact::FlatPitch => 48,
+            ImageFact::SrgbChannelOrder => return None,
+        })
+    }
+
+    /// Returns the bytes of the descriptor.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut out = self.base.to_le_bytes().to_vec();
+        let rest = [
+            self.width,
+            self.height,
+            self.depth,
+            self.layers,
+            self.channel_type,
+            self.channel_order,
+            self.samples,
+            self.levels,
+            self.flat_width,
+            self.flat_height,
+            self.flat_pitch,
+            0,
+        ];
+        out.extend(rest.map(u32::to_le_bytes).as_flattened());
+        out
+    }
+}
+
+/// Descriptor of a sampler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SamplerDescriptor {
+    /// Addressing mode: 0 undefined, 1 border, 2 edge, 3 repeat, 4 mirrored repeat.
+    pub addressing: u32,
+    /// 8 for normalized coordinates, else 0.
+    pub normalized: u32,
+    /// All ones for nearest filtering with a border, else 0.
+    pub snap: u32,
+    /// 1 for linear filtering, 0 for nearest.
+    pub filter: u32,
+    /// Comparison: 0 never, 1 less, 2 equal, 3 less or equal, 4 greater, 5 not equal, 6 greater or
+    /// equal, 7 always.
+    pub compare: u32,
+}
+
+impl SamplerDescriptor {
+    /// Bytes of a descriptor.
+    pub const BYTES: u32 = 20;
+    /// Offset of the filter, which no property of drivers is.
+    pub const FILTER: u32 = 12;
+    /// Offset of the comparison.
+    pub const COMPARE: u32 = 16;
+
+    /// Returns the offset of a property.
+    pub const fn offset(fact: SamplerFact) -> u32 {
+        match fact {
+            SamplerFact::Address => 0,
+            SamplerFact::Normalized => 4,
+            SamplerFact::SnapWa => 8,
+        }
+    }
+
+    /// Returns the bytes of the descriptor.
+    pub fn bytes(&self) -> Vec<u8> {
+        let parts = [
+            self.addressing,
+            self.normalized,
+            self.snap,
+            self.filter,
+            self.compare,
+        ];
+        parts.map(u32::to_le_bytes).as_flattened().to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_those_of_the_bytes() {
+        let image = ImageDescriptor {
+            base: 1 << 40,
+            width: 8,
+            height: 12,
+            depth: 16,
+            layers: 20,
+            channel_type: 24,
+            channel_order: 28,
+            samples: 32,
+            levels: 36,
+            flat_width: 40,
+            flat_height: 44,
+            flat_pitch: 48,
+        };
+        let bytes = image.bytes();
+        assert_eq!(bytes.len() as u32, ImageDescriptor::BYTES);
+        for fact in ImageFact::ALL {
+            // Each number is its own offset.
+            if let Some(at @ 1..) = ImageDescriptor::offset(fact) {
+                assert_eq!(bytes[at as usize..][..4], at.to_le_bytes());
+            }
+        }
+        let sampler = SamplerDescriptor {
+            addressing: 0,
+            normalized: 4,
+            snap: 8,
+            filter: SamplerDescriptor::FILTER,
+            compare: SamplerDescriptor::COMPARE,
+        };
+        let bytes = sampler.bytes();
+        assert_eq!(bytes.len() as u32, SamplerDescriptor::BYTES);
+        for (n, part) in (0..).zip(bytes.chunks_exact(4)) {
+            assert_eq!(*part, (4 * n as u32).to_le_bytes());
+        }
+    }
+}
