@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::module::Kernel;
 use crate::watch::Watch;
 use crate::zebin::{ArgKind, BindingPlace, Slot};
-use gantry_isa_gen::Platform;
 use gantry_isa_gen::diag::Count;
 use std::fmt;
 use std::io::Write;
@@ -273,8 +272,9 @@ impl<'k> Launch<'k> {
         }
         let items = local.iter().map(|&n| u64::from(n)).product::<u64>();
         let platform = self.kernel.module.zebin.platform;
-        let most_threads = if platform >= Platform::XeHp { 128 } else { 64 };
-        let most = most_threads * u64::from(info.env.simd_size);
+        let device = &self.kernel.module.device().inner;
+        let most_threads = device.gpu(platform).group_threads;
+        let most = u64::from(most_threads) * u64::from(info.env.simd_size);
         if local.iter().any(|&n| n > 1024) || items > most {
             return Err(grid_error(format!(
                 "a group of {local:?} work-items is too large: at most {most_threads} threads of {}",

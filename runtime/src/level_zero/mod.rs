@@ -18,10 +18,15 @@ use gantry_isa_gen::{Platform, Product};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Opens the first GPU that Level Zero reports.
-pub(crate) fn open() -> Result<Arc<dyn DeviceBackend>, Error> {
+/// Counts the GPUs of all drivers of Level Zero.
+pub(crate) fn count() -> Result<usize, Error> {
+    Gpu::count()
+}
+
+/// Opens the GPU of an index, counted over the drivers of Level Zero in their order.
+pub(crate) fn open(index: usize) -> Result<Arc<dyn DeviceBackend>, Error> {
     Ok(Arc::new(LevelZero {
-        gpu: Arc::new(Gpu::open()?),
+        gpu: Arc::new(Gpu::open(index)?),
         queue: Arc::new(Mutex::new(())),
     }))
 }

@@ -18,6 +18,7 @@ mod assembly;
 mod cache;
 mod damage;
 mod data;
+mod devices;
 mod faults;
 mod hazards;
 mod images;
