@@ -16,6 +16,7 @@ mod rng;
 mod api;
 mod assembly;
 mod cache;
+mod containers;
 mod damage;
 mod data;
 mod devices;

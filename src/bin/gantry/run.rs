@@ -253,10 +253,10 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
     ) {
         input::only_one(&args.more)?;
         let bytes = input::read(&args.file)?;
-        if let Some(name) = &args.target {
-            compiled_for(args, name, &bytes)?;
-        }
-        return Ok((bytes, None));
+        return match &args.target {
+            Some(name) => Ok((compiled_for(args, name, &bytes)?.to_vec(), None)),
+            None => Ok((bytes, None)),
+        };
     }
     let mut options = input::options(args.target.as_deref(), device)?;
     options.opt = input::opt_level(&args.opt)?;
@@ -282,11 +282,16 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
     Ok((zebin.to_vec(), Some(zebin.is_hit())))
 }
 
-/// Checks that a zebin is of the platform of the target that the command line names.
-fn compiled_for(args: &Args, target: &str, bytes: &[u8]) -> Result<(), Failure> {
+/// Returns the zebin for the target that the command line names, of a container too.
+///
+/// # Errors
+/// A zebin is of another platform. A container has none for the target.
+fn compiled_for<'b>(args: &Args, target: &str, bytes: &'b [u8]) -> Result<&'b [u8], Failure> {
     let named = Target::lookup(target).map_err(Failure::usage)?.platform();
+    let bytes = input::part(&args.file, bytes, Some(target))?;
     let zebin = zebin::Zebin::parse(bytes).map_err(|e| Failure::file(&args.file, e))?;
-    input::same_platform(&args.file, zebin.platform, named)
+    input::same_platform(&args.file, zebin.platform, named)?;
+    Ok(bytes)
 }
 
 fn kernel(args: &Args, module: &Module) -> Result<Kernel, Failure> {
