@@ -50,7 +50,7 @@
 //! | `module` | modules and kernels |
 //! | `bind` | arguments by number and by binding |
 //! | `launch` | launches |
-//! | `cache` | the code cache on disk |
+//! | `cache` | the code cache on disk, and the remote one behind it |
 
 mod arg;
 mod backend;
@@ -75,6 +75,8 @@ pub mod zebin;
 pub use arg::{Arg, Local};
 pub use buffer::{Buffer, Plain};
 pub use cache::{CacheStats, CachedCode, CodeCache};
+#[cfg(feature = "remote-cache")]
+pub use cache::{RemoteCache, RemoteStats};
 pub use control::{Cancel, LaunchStats, Progress, ScratchStats};
 pub use device::{Device, DeviceKind};
 pub use error::{Error, Fault, Stopped};
