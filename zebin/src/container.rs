@@ -1,14 +1,15 @@
 //! Containers of zebins: archives for several devices, and program binaries of OpenCL.
 //!
-//! | container | recognized by | holds |
-//! |---|---|---|
-//! | archive (`ocloc -device` with several products) | `!<arch>` | device binaries by name |
-//! | program binary of OpenCL (`clGetProgramInfo`, `ocloc`) | ELF of type `0xff01` to `0xff05` | a device binary, in a section of type `0xff000005` |
-//! | patch tokens, the format before zebin | `CTNI` or `ICBE`, in either order of bytes | code that is not read here |
+//! | container | recognized by |
+//! |---|---|
+//! | archive, which `ocloc` writes for several products | `!<arch>` |
+//! | program binary of OpenCL, of `ocloc` and `clGetProgramInfo` | ELF type `0xff01` to `0xff05` |
+//! | patch tokens, the format before zebin | `CTNI` or `ICBE`, in either order of bytes |
 //!
 //! A device binary of an archive is named after the bits of its pointers and its product, as
-//! `64.12.55.8`, `64.dg2` or `64.skl.9` (with a stepping). `pad_` files align it. `generic_ir` holds
-//! SPIR-V for other devices.
+//! `64.12.55.8`, `64.dg2` or `64.skl.9` (with a stepping). `pad_` files align it. `generic_ir`
+//! holds SPIR-V for other devices. That of a program is a section of type `0xff000005`. Patch
+//! tokens are not read here.
 //!
 //! Source: compute-runtime, `ocloc_fatbinary.cpp`, `device_binary_format_ar.cpp`, `ocl_elf.h`.
 

@@ -102,8 +102,8 @@ pub(crate) struct Args {
     /// hardware (reads return zeros, writes are dropped)
     #[arg(long, value_name = "WHAT", value_parser = bounds, default_value = "error")]
     bounds: Bounds,
-    /// Refuse on the simulator what a GPU and its driver would: modules of other products, too large
-    /// groups
+    /// Refuse on the simulator what a GPU and its driver would: modules of other products, too
+    /// large groups
     #[arg(long)]
     strict: bool,
     /// Threads of this machine that the simulator uses; 0 is one a core
