@@ -88,7 +88,7 @@ pub use inst::{
     SrcMods, Subfn, SyncFn, Target,
 };
 pub use op::{MathFn, Op};
-pub use platform::{DeviceInfo, Features, PRODUCTS, Platform, Product};
+pub use platform::{DeviceInfo, DeviceLimits, Features, GpuSize, PRODUCTS, Platform, Product};
 pub use reg::{Arf, Reg, RegRef, Register};
 pub use region::{ChannelOffset, ExecSize, Region};
 pub use swsb::Swsb;

@@ -8,7 +8,7 @@ use crate::host_memory::HostMemory;
 use crate::limits::Limits;
 use crate::watch::Watch;
 use crate::zebin::{KernelInfo, Zebin};
-use gantry_isa_gen::{Platform, Product};
+use gantry_isa_gen::{DeviceLimits, Platform, Product};
 use std::sync::Arc;
 
 /// Device that modules are loaded on.
@@ -27,6 +27,14 @@ pub(crate) trait DeviceBackend: Send + Sync {
     fn runs(&self, platform: Platform) -> bool {
         self.platform()
             .is_none_or(|own| own.same_generation(platform))
+    }
+    /// Returns the GPU's limits for modules of a platform: those of its product, if it runs them as
+    /// that.
+    fn gpu(&self, module: Platform) -> DeviceLimits {
+        match self.product() {
+            Some(p) if p.platform.same_generation(module) => p.limits(),
+            _ => module.limits(),
+        }
     }
     /// Returns the limits on what modules may ask for.
     fn limits(&self) -> Limits {

@@ -11,7 +11,7 @@ use crate::pool::{OwnPool, Pool};
 use crate::sim::{SimOptions, Simulator};
 use bytemuck::Pod;
 use gantry_isa_gen::diag::Count;
-use gantry_isa_gen::{DeviceInfo, Platform};
+use gantry_isa_gen::{DeviceInfo, PRODUCTS, Platform, Product};
 use std::fmt;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub enum DeviceKind {
     Auto,
     /// Embedded simulator.
     Simulator,
-    /// First GPU that Level Zero reports.
+    /// First GPU that Level Zero reports. [`Device::named`] opens others.
     LevelZero,
 }
 
@@ -55,12 +55,93 @@ impl Device {
     pub fn open(kind: DeviceKind) -> Result<Device, Error> {
         match kind {
             DeviceKind::Simulator => Ok(Device::simulator(SimOptions::default())),
-            DeviceKind::LevelZero => Ok(Device::of(level_zero::open()?)),
-            DeviceKind::Auto => match level_zero::open() {
+            DeviceKind::LevelZero => Device::gpu(0),
+            DeviceKind::Auto => match level_zero::open(0) {
                 Ok(inner) if inner.platform().is_some() => Ok(Device::of(inner)),
                 _ => Ok(Device::simulator(SimOptions::default())),
             },
         }
+    }
+
+    /// Opens the GPU of an index among all that the drivers of Level Zero have.
+    fn gpu(index: usize) -> Result<Device, Error> {
+        let inner = level_zero::open(index)?;
+        Ok(Device::of(inner))
+    }
+
+    /// Opens all devices: the GPUs that Level Zero has, in its order, then a simulator of each
+    /// product. The order is the same every time, as long as the GPUs are. A GPU that fails to open
+    /// is left out.
+    pub fn all() -> Vec<Device> {
+        let gpus = level_zero::count().unwrap_or(0);
+        let gpus = (0..gpus).filter_map(|n| Device::gpu(n).ok());
+        let simulated = Device::simulated_products();
+        gpus.chain(simulated.map(|p| Device::simulator(SimOptions::of(p))))
+            .collect()
+    }
+
+    /// Opens a device by its index in [`Self::all`].
+    ///
+    /// # Errors
+    /// There are not so many devices.
+    pub fn nth(index: usize) -> Result<Device, Error> {
+        let gpus = level_zero::count().unwrap_or(0);
+        let Some(simulator) = index.checked_sub(gpus) else {
+            return Device::gpu(index);
+        };
+        match Device::simulated_products().nth(simulator) {
+            Some(p) => Ok(Device::simulator(SimOptions::of(p))),
+            None => Err(Error::NoDevice(format!(
+                "the index is {index}, and there are {}",
+                Count(gpus + Device::simulated_products().count(), "device")
+            ))),
+        }
+    }
+
+    /// Opens a device by its name: `auto`, `sim`, `level-zero` as in [`DeviceKind`];
+    /// `level-zero:1` for a GPU by its index there; the short name of a product (`tgllp`), which is
+    /// simulated; a number, which is an index of [`Self::all`].
+    ///
+    /// ```
+    /// use gantry_runtime::Device;
+    /// let device = Device::named("dg2")?;
+    /// assert_eq!(device.info().limits.map(|l| l.group_threads), Some(128));
+    /// # Ok::<(), gantry_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no such device. The error lists the names.
+    pub fn named(name: &str) -> Result<Device, Error> {
+        if let Some(kind) = DeviceKind::from_name(name) {
+            return Device::open(kind);
+        }
+        let index = name.strip_prefix("level-zero:");
+        if let Some(Ok(index)) = index.map(str::parse) {
+            return Device::gpu(index);
+        }
+        if let Ok(index) = name.parse() {
+            return Device::nth(index);
+        }
+        match Device::simulated(name) {
+            Some(product) => Ok(Device::simulator(SimOptions::of(product))),
+            None => {
+                let products = Device::simulated_products().map(Product::name);
+                let products = products.collect::<Vec<_>>().join(", ");
+                Err(Error::NoDevice(format!(
+                    "there is none named `{name}`; there are auto, sim, level-zero, level-zero:N, {products}"
+                )))
+            }
+        }
+    }
+
+    /// Returns the simulated product of a short name.
+    pub fn simulated(name: &str) -> Option<&'static Product> {
+        Product::from_name(name).filter(|p| p.platform > Platform::Gen7p5)
+    }
+
+    /// Iterates over the products that are simulated.
+    pub fn simulated_products() -> impl Iterator<Item = &'static Product> {
+        PRODUCTS.iter().filter(|p| p.platform > Platform::Gen7p5)
     }
 
     /// Creates a simulator with its own threads for launches.
@@ -107,6 +188,7 @@ impl Device {
             name: self.name(),
             product: self.inner.product(),
             platform: self.platform(),
+            limits: self.platform().map(|p| self.inner.gpu(p)),
         }
     }
 

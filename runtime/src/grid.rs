@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::module::Kernel;
-use gantry_isa_gen::Platform;
 use gantry_isa_gen::diag::Count;
 
 /// Number of work-items of a launch, and their grouping.
@@ -116,8 +115,8 @@ impl Grid {
         }
         let items = local.iter().map(|&n| u64::from(n)).product::<u64>();
         let platform = kernel.module.zebin.platform;
-        let most_threads = if platform >= Platform::XeHp { 128 } else { 64 };
-        let most = most_threads * u64::from(info.env.simd_size);
+        let most_threads = kernel.module.device().inner.gpu(platform).group_threads;
+        let most = u64::from(most_threads) * u64::from(info.env.simd_size);
         if local.iter().any(|&n| n > 1024) || items > most {
             return Err(grid_error(format!(
                 "a group of {local:?} work-items is too large: at most {most_threads} threads of {}",

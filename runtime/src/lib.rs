@@ -55,7 +55,7 @@
 //! | `grid` | sizes of launches |
 //! | `launch` | launches |
 //! | `queue` | queues and command lists |
-//! | `cache` | the code cache on disk |
+//! | `cache` | the code cache on disk, and the remote one behind it |
 
 mod arg;
 mod backend;
@@ -85,6 +85,8 @@ pub mod zebin;
 pub use arg::{Arg, Local};
 pub use buffer::{Buffer, MemoryKind, Pitch, Plain};
 pub use cache::{CacheStats, CachedCode, CodeCache};
+#[cfg(feature = "remote-cache")]
+pub use cache::{RemoteCache, RemoteStats};
 pub use control::{Cancel, LaunchStats, Progress, ScratchStats};
 pub use device::{Device, DeviceKind};
 pub use error::{Error, Fault, Stopped};

@@ -4,6 +4,7 @@ use crate::backend::ModuleBackend;
 use crate::device::Device;
 use crate::error::Error;
 use crate::zebin::{ArgInfo, KernelInfo, Zebin};
+use gantry_zebin::container::{self, Wanted};
 use std::fmt;
 use std::sync::Arc;
 
@@ -68,11 +69,22 @@ impl fmt::Debug for Module {
 }
 
 impl Device {
-    /// Loads a zebin.
+    /// Loads a zebin, or the zebin for this device of a container: an archive that `ocloc` writes
+    /// for several products, or a program binary of OpenCL.
+    ///
+    /// Of an archive it is the zebin of the device's product, else one of its generation, of the
+    /// highest revision.
     ///
     /// # Errors
-    /// The zebin is damaged, for another platform, or refused by the driver.
+    /// The zebin is damaged, for another platform, or refused by the driver. The container has none
+    /// for the device: the error lists what there is.
     pub fn load(&self, zebin: &[u8]) -> Result<Module, Error> {
+        let wanted = match (self.inner.product(), self.platform()) {
+            (Some(product), _) => Wanted::Product(product),
+            (None, Some(platform)) => Wanted::Platform(platform),
+            (None, None) => Wanted::Only,
+        };
+        let zebin = container::pick(zebin, wanted, &self.inner.limits().zebin())?;
         match Zebin::parse_within(zebin, &self.inner.limits()) {
             Ok(parsed) => Module::load(self, Arc::new(parsed), zebin),
             // The driver's own message says more about its own format.

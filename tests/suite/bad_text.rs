@@ -171,7 +171,10 @@ fn command_lines() {
             &["disasm", path, "--platform", "m1"],
             "unknown platform `m1`",
         ),
-        (&["run", path, "--device", "cpu"], "unknown device `cpu`"),
+        (
+            &["run", path, "--device", "cpu"],
+            "there is none named `cpu`",
+        ),
         (
             &["run", path, "--global", "1,2,3,4"],
             "three dimensions at most",

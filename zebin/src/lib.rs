@@ -25,9 +25,12 @@
 //! | `note` | notes of ELF, and the one of compatibility |
 //! | `bindings` | the note of bindings |
 //! | `elf` | the container |
+//! | `container` | archives of zebins, and program binaries of OpenCL |
 //! | `module` | whole zebins from a description and code |
 
 mod bindings;
+#[cfg(feature = "read")]
+pub mod container;
 mod descriptor;
 pub mod elf;
 mod error;

@@ -214,6 +214,7 @@ mod tests {
             name: "a device".to_string(),
             product,
             platform,
+            limits: platform.map(Platform::limits),
         };
         for t in Target::all() {
             let found = Target::of_device(&info(Some(t.product()), Some(t.platform())));

@@ -2,9 +2,11 @@
 
 mod devices;
 mod features;
+mod limits;
 
 pub use devices::{DeviceInfo, PRODUCTS, Product};
 pub use features::Features;
+pub use limits::{DeviceLimits, GpuSize};
 
 use std::fmt;
 

@@ -15,6 +15,7 @@ use super::host::loader;
 use crate::buffer::MemoryKind;
 use crate::control::StopSignals;
 use crate::error::{Error, Stopped};
+use gantry_isa_gen::diag::Count;
 use std::ffi::{CString, c_void};
 use std::ptr::{NonNull, null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -61,6 +62,104 @@ const WAIT: Duration = Duration::from_millis(2);
 const ALIGN: usize = 64;
 /// Time that a dropped GPU may take to end its work.
 const LAST_WAIT: Duration = Duration::from_millis(100);
+
+/// GPU that a driver names.
+struct FoundGpu {
+    driver: Handle,
+    device: Handle,
+    /// Name that the driver gives it.
+    name: String,
+    /// PCI device id.
+    pci_id: u32,
+}
+
+impl FoundGpu {
+    /// Lists the GPUs of all drivers.
+    ///
+    /// # Errors
+    /// There is no driver. No driver has a GPU, and one fails to list its devices.
+    fn all(f: &Functions) -> Result<Vec<FoundGpu>, Error> {
+        let name = loader(&target_lexicon::HOST)?;
+        // SAFETY: no pointers; flag 0 is the default.
+        let code = unsafe { (f.init)(0) };
+        if code != 0 {
+            return Err(Error::NoDevice(format!(
+                "{name} is here, but zeInit failed with {}: no Level Zero driver, or no device that it runs",
+                code_name(code)
+            )));
+        }
+        let drivers = list("zeDriverGet", |n, p| {
+            // SAFETY: `list` passes a count and room for that many handles, or null.
+            unsafe { (f.driver_get)(n, p) }
+        })?;
+        let (mut all, mut failed) = (Vec::new(), None);
+        for driver in &drivers {
+            if let Err(e) = FoundGpu::of_driver(f, *driver, &mut all) {
+                failed.get_or_insert(e);
+            }
+        }
+        match failed {
+            _ if !all.is_empty() => Ok(all),
+            Some(e) => Err(e),
+            None => Err(Error::NoDevice(format!(
+                "{name} names {} drivers, none with a GPU",
+                drivers.len()
+            ))),
+        }
+    }
+
+    /// Adds the GPUs of a driver.
+    fn of_driver(f: &Functions, driver: Handle, all: &mut Vec<FoundGpu>) -> Result<(), Error> {
+        let devices = list("zeDeviceGet", |n, p| {
+            // SAFETY: `list` passes a count and room for that many handles, or null; the driver's
+            // handle was just returned.
+            unsafe { (f.device_get)(driver, n, p) }
+        })?;
+        for device in devices {
+            let mut p = DeviceProperties {
+                stype: 3,
+                next: null_mut(),
+                ty: 0,
+                vendor: 0,
+                device: 0,
+                flags: 0,
+                subdevice: 0,
+                core_clock: 0,
+                max_alloc: 0,
+                max_contexts: 0,
+                max_priority: 0,
+                threads_per_eu: 0,
+                simd_width: 0,
+                eus_per_subslice: 0,
+                subslices_per_slice: 0,
+                slices: 0,
+                timer_resolution: 0,
+                timestamp_bits: 0,
+                kernel_timestamp_bits: 0,
+                uuid: [0; 16],
+                name: [0; 256],
+            };
+            // SAFETY: the structure is laid out as the header has it, its type is set and its
+            // chain is empty.
+            check("zeDeviceGetProperties", unsafe {
+                (f.device_properties)(device, &mut p)
+            })?;
+            // Type 1 is a GPU.
+            if p.ty != 1 {
+                continue;
+            }
+            let end = p.name.iter().position(|&b| b == 0).unwrap_or(256);
+            let name = String::from_utf8_lossy(p.name.get(..end).unwrap_or(&[])).into_owned();
+            all.push(FoundGpu {
+                driver,
+                device,
+                name,
+                pci_id: p.device,
+            });
+        }
+        Ok(())
+    }
+}
 
 /// GPU with a context and a queue.
 pub(super) struct Gpu {
@@ -167,78 +266,32 @@ impl Gpu {
         }
     }
 
-    /// Opens the first GPU of the first driver that has one.
-    pub(super) fn open() -> Result<Gpu, Error> {
-        let f = Functions::load()?;
-        let name = loader(&target_lexicon::HOST)?;
-        // SAFETY: no pointers; flag 0 is the default.
-        let code = unsafe { (f.init)(0) };
-        if code != 0 {
-            return Err(Error::NoDevice(format!(
-                "{name} is here, but zeInit failed with {}: no Level Zero driver, or no device that it runs",
-                code_name(code)
-            )));
-        }
-        let drivers = list("zeDriverGet", |n, p| {
-            // SAFETY: `list` passes a count and room for that many handles, or null.
-            unsafe { (f.driver_get)(n, p) }
-        })?;
-        for driver in &drivers {
-            let devices = list("zeDeviceGet", |n, p| {
-                // SAFETY: as above, on a driver handle just returned.
-                unsafe { (f.device_get)(*driver, n, p) }
-            })?;
-            for device in devices {
-                let mut p = DeviceProperties {
-                    stype: 3,
-                    next: null_mut(),
-                    ty: 0,
-                    vendor: 0,
-                    device: 0,
-                    flags: 0,
-                    subdevice: 0,
-                    core_clock: 0,
-                    max_alloc: 0,
-                    max_contexts: 0,
-                    max_priority: 0,
-                    threads_per_eu: 0,
-                    simd_width: 0,
-                    eus_per_subslice: 0,
-                    subslices_per_slice: 0,
-                    slices: 0,
-                    timer_resolution: 0,
-                    timestamp_bits: 0,
-                    kernel_timestamp_bits: 0,
-                    uuid: [0; 16],
-                    name: [0; 256],
-                };
-                // SAFETY: the structure is laid out as the header has it, its type is set and its
-                // chain is empty.
-                check("zeDeviceGetProperties", unsafe {
-                    (f.device_properties)(device, &mut p)
-                })?;
-                // Type 1 is a GPU.
-                if p.ty != 1 {
-                    continue;
-                }
-                let end = p.name.iter().position(|&b| b == 0).unwrap_or(256);
-                let name = String::from_utf8_lossy(p.name.get(..end).unwrap_or(&[])).into_owned();
-                return Gpu::on(f, *driver, device, name, p.device);
-            }
-        }
-        Err(Error::NoDevice(format!(
-            "{name} names {} drivers, none with a GPU",
-            drivers.len()
-        )))
+    /// Counts the GPUs of all drivers.
+    pub(super) fn count() -> Result<usize, Error> {
+        Ok(FoundGpu::all(&Functions::load()?)?.len())
     }
 
-    fn on(
-        f: Functions,
-        driver: Handle,
-        device: Handle,
-        name: String,
-        pci_id: u32,
-    ) -> Result<Gpu, Error> {
+    /// Opens a GPU by its index among those of all drivers, in the drivers' order.
+    pub(super) fn open(index: usize) -> Result<Gpu, Error> {
+        let f = Functions::load()?;
+        let mut all = FoundGpu::all(&f)?;
+        if index >= all.len() {
+            return Err(Error::NoDevice(format!(
+                "{} names {}; there is none of index {index}",
+                loader(&target_lexicon::HOST)?,
+                Count(all.len(), "GPU")
+            )));
+        }
+        Gpu::on(f, all.swap_remove(index))
+    }
+
+    fn on(f: Functions, found: FoundGpu) -> Result<Gpu, Error> {
+        let FoundGpu {
+            driver,
+            device,
+            name,
+            pci_id,
+        } = found;
         let mut context = null_mut();
         let desc = ContextDesc {
             stype: 0xd,

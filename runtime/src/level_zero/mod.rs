@@ -26,10 +26,15 @@ const WORKERS: usize = 4;
 /// Bytes of a copy that a nanosecond of a device's clock is said to take.
 const BYTES_A_NANOSECOND: u64 = 16;
 
-/// Opens the first GPU that Level Zero reports.
-pub(crate) fn open() -> Result<Arc<dyn DeviceBackend>, Error> {
+/// Counts the GPUs of all drivers of Level Zero.
+pub(crate) fn count() -> Result<usize, Error> {
+    Gpu::count()
+}
+
+/// Opens the GPU of an index, counted over the drivers of Level Zero in their order.
+pub(crate) fn open(index: usize) -> Result<Arc<dyn DeviceBackend>, Error> {
     Ok(Arc::new(LevelZero {
-        gpu: Arc::new(Gpu::open()?),
+        gpu: Arc::new(Gpu::open(index)?),
         queue: Arc::new(Mutex::new(())),
         buffers: Arc::default(),
     }))

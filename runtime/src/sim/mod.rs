@@ -28,6 +28,7 @@ mod relocate;
 mod sampler;
 mod send;
 mod special;
+mod strict;
 mod surface;
 mod thread;
 mod trace;
@@ -42,7 +43,7 @@ use crate::host_memory::HostMemory;
 use crate::limits::Limits;
 use crate::pool::Pool;
 use crate::zebin::Zebin;
-use gantry_isa_gen::Platform;
+use gantry_isa_gen::{Platform, Product};
 use memory::Space;
 use module::SimModule;
 use std::sync::Arc;
@@ -64,6 +65,23 @@ pub struct SimOptions {
     /// Platform that the device reports and that compilers generate code for. Modules of other
     /// platforms run too, each as its own platform.
     pub platform: Platform,
+    /// Product that the device reports, if it is of that platform. Its limits on groups then hold,
+    /// else those of the platform.
+    pub product: Option<&'static Product>,
+    /// True if the device refuses what a GPU of its product, or of its platform, and Intel's driver
+    /// would:
+    ///
+    /// - modules of another product, or of another generation where the device has no product;
+    /// - kernels of a number of channels or of GRFs that its threads cannot have;
+    /// - groups of more work-items than the driver accepts
+    ///   ([`DeviceLimits::group_items`](gantry_isa_gen::DeviceLimits::group_items)), or of more
+    ///   threads than a subslice holds with the kernel's number of GRFs.
+    ///
+    /// The following is refused by every simulator: more SLM than a group may have, too large
+    /// groups, block messages and atomics at unaligned addresses, instructions that the hardware
+    /// forbids, accesses outside of buffers. Hazards are found by a
+    /// [`Watch`](crate::Watch).
+    pub strict: bool,
     /// Instructions that one thread may run before its launch ends as an endless loop.
     pub instruction_limit: u64,
     /// Threads of the host that the device starts for its launches; 0 means one for each core.
@@ -79,10 +97,23 @@ impl Default for SimOptions {
     fn default() -> Self {
         SimOptions {
             platform: Platform::Gen9,
+            product: None,
+            strict: false,
             instruction_limit: 50_000_000,
             threads: 0,
             bounds: Bounds::Error,
             limits: Limits::default(),
+        }
+    }
+}
+
+impl SimOptions {
+    /// Returns the options of a simulator of a product.
+    pub fn of(product: &'static Product) -> SimOptions {
+        SimOptions {
+            platform: product.platform,
+            product: Some(product),
+            ..SimOptions::default()
         }
     }
 }
@@ -105,13 +136,19 @@ impl Simulator {
 
     fn load_module(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<SimModule, Error> {
         let (pool, space) = (self.pool.clone(), self.space.clone());
+        if self.options.strict {
+            strict::check_module(self.product(), self.options.platform, &zebin, &self.name())?;
+        }
         SimModule::load(self.options, pool, space, zebin, bytes, &self.name())
     }
 }
 
 impl DeviceBackend for Simulator {
     fn name(&self) -> String {
-        format!("simulator ({})", self.options.platform)
+        match self.product() {
+            Some(product) => format!("simulator ({})", product.name()),
+            None => format!("simulator ({})", self.options.platform),
+        }
     }
 
     fn is_simulator(&self) -> bool {
@@ -120,6 +157,11 @@ impl DeviceBackend for Simulator {
 
     fn platform(&self) -> Option<Platform> {
         Some(self.options.platform)
+    }
+
+    fn product(&self) -> Option<&'static Product> {
+        let own = self.options.product;
+        own.filter(|p| p.platform == self.options.platform)
     }
 
     fn runs(&self, _: Platform) -> bool {

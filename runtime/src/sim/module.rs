@@ -4,7 +4,7 @@
 use super::memory::{SimBuffer, Space};
 use super::program::Program;
 use super::relocate::Addresses;
-use super::{SimOptions, launch};
+use super::{SimOptions, launch, strict};
 use crate::backend::{LaunchRequest, ModuleBackend};
 use crate::buffer::BufferBackend;
 use crate::control::LaunchStats;
@@ -191,6 +191,9 @@ impl ModuleBackend for SimModule {
             })?;
         if let Some(e) = &code.failed {
             return Err(e.clone());
+        }
+        if self.options.strict {
+            strict::check_group(&self.options, self.zebin.platform, request)?;
         }
         let functions = self.functions.iter().map(|(_, c)| c.len()).sum::<usize>();
         within(

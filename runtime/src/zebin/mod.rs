@@ -13,6 +13,7 @@ mod load;
 #[cfg(test)]
 mod tests;
 
+pub use gantry_zebin::container;
 pub use gantry_zebin::{
     AddrMode, AddrSpace, ArgRole, BindingPlace, BufferFact, ExecutionEnv, ImageFact, LaunchFact,
     MemoryBuffer, PayloadArg, PayloadKind, PerThreadArg, PerThreadIds, Pointer, Resource,

@@ -20,12 +20,7 @@ fn child(test: &str, prints: bool) -> Option<String> {
         return None;
     }
     let dir = tempfile::tempdir().unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", &format!("level_zero::{test}"), "--nocapture"])
-        .current_dir(dir.path())
-        .env(CHILD, "1");
-    common::driven::as_if(&mut command, "skl");
+    let mut command = process(test, dir.path());
     if prints {
         command.env("PrintDebugMessages", "1");
     }
@@ -44,6 +39,17 @@ fn child(test: &str, prints: bool) -> Option<String> {
     }
     assert!(aub, "the driver recorded nothing: {text}");
     Some(text)
+}
+
+/// Returns the command that runs one test of this file again under the driver.
+fn process(test: &str, dir: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", &format!("level_zero::{test}"), "--nocapture"])
+        .current_dir(dir)
+        .env(CHILD, "1");
+    common::driven::as_if(&mut command, "skl");
+    command
 }
 
 fn is_child() -> bool {
@@ -207,4 +213,40 @@ fn without_a_driver_the_error_says_what_was_looked_for() {
     if std::env::var_os("NEOReadDebugKeys").is_none() {
         assert!(auto.is_simulator());
     }
+}
+
+/// A driver of several GPUs: each is found and opened, by index and by name.
+#[test]
+fn every_gpu_is_found() {
+    if !is_child() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = process("every_gpu_is_found", dir.path());
+        let out = command
+            .env("CreateMultipleRootDevices", "3")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&out.stdout);
+        assert!(out.status.success(), "{text}");
+        println!("{text}");
+        return;
+    }
+    if device().is_none() {
+        return;
+    }
+    let all = Device::all();
+    let gpus = all.iter().filter(|d| !d.is_simulator()).count();
+    assert_eq!(gpus, 3);
+    for (n, gpu) in all.iter().take(gpus).enumerate() {
+        let named = Device::named(&format!("level-zero:{n}")).unwrap();
+        assert_eq!(named.name(), gpu.name());
+        assert!(!Device::nth(n).unwrap().is_simulator());
+        let buffer = gpu.buffer(64).unwrap();
+        assert_eq!(buffer.len(), 64);
+    }
+    assert!(Device::nth(gpus).unwrap().is_simulator());
+    let error = Device::named("level-zero:3").unwrap_err().to_string();
+    assert!(
+        error.contains("3 GPUs; there is none of index 3"),
+        "{error}"
+    );
 }

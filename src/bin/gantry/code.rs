@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::input::{self, Language};
 use gantry::isa::text::{Listing, list};
 use gantry::isa::{Op, Platform};
-use gantry::runtime::zebin;
+use gantry::runtime::zebin::{self, container};
 use std::path::Path;
 
 /// Code of a file, for one platform.
@@ -72,16 +72,18 @@ impl Code {
     }
 }
 
-/// Reads the code of a zebin, or of a file of bare instructions, which need the name of their
+/// Reads the code of a zebin, of the zebin of a container that a name of a platform or product
+/// picks, or of a file of bare instructions, which need the name of their
 /// platform.
 ///
 /// # Errors
 /// The file is neither, its platform is not the given one, or a name is needed and missing.
 pub(crate) fn read(path: &Path, platform: Option<&str>) -> Result<CodeFile, Failure> {
-    let platform = platform.map(input::platform).transpose()?;
+    let name = platform;
+    let platform = name.map(input::platform).transpose()?;
     let bytes = input::read(path)?;
-    if input::is_elf(&bytes) {
-        return of_zebin(path, &bytes, platform);
+    if input::is_elf(&bytes) || container::is_container(&bytes) {
+        return of_zebin(path, input::part(path, &bytes, name)?, platform);
     }
     if let Some(other) = other_language(&bytes) {
         return Err(Failure::file(

@@ -5,7 +5,8 @@ use gantry::Zebin;
 use gantry::codegen::verifier::{verify_module, verify_parsed};
 use gantry::codegen::{CompileOptions, Compiled, Context, GrfMode, OptLevel, compile, ir, text};
 use gantry::filetests::file::without_header;
-use gantry::isa::Platform;
+use gantry::isa::{Platform, Product};
+use gantry::runtime::zebin::container::{self, Wanted};
 use gantry::runtime::{CodeCache, Device};
 use gantry::spirv::{self, Simd};
 use std::io::Read as _;
@@ -68,6 +69,9 @@ pub(crate) fn of_contents(bytes: &[u8]) -> Language {
     const SPIRV: [[u8; 4]; 2] = [[3, 2, 0x23, 7], [7, 0x23, 2, 3]];
     if SPIRV.iter().any(|magic| bytes.starts_with(magic)) {
         return Language::Spirv;
+    }
+    if container::is_container(bytes) {
+        return Language::Binary;
     }
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Language::Binary;
@@ -275,6 +279,32 @@ pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     })
 }
 
+/// Returns the zebin of a container: the one for a product or platform of a name, or the only one.
+///
+/// # Errors
+/// There is none. The error lists what there is.
+pub(crate) fn part<'b>(
+    path: &Path,
+    bytes: &'b [u8],
+    name: Option<&str>,
+) -> Result<&'b [u8], Failure> {
+    let wanted = match name {
+        None => Wanted::Only,
+        Some(name) => match Product::from_name(name) {
+            Some(product) => Wanted::Product(product),
+            None => Wanted::Platform(platform(name)?),
+        },
+    };
+    let picked = container::pick(bytes, wanted, &container::Limits::default());
+    picked.map_err(|e| {
+        let advice = match wanted {
+            Wanted::Only if container::is_container(bytes) => "; `--target` chooses",
+            _ => "",
+        };
+        Failure::file(path, format!("{e}{advice}"))
+    })
+}
+
 /// Checks that a zebin is of the platform that the command line names.
 ///
 /// # Errors
@@ -347,7 +377,9 @@ fn parsed(path: &Path, name: Option<String>) -> Result<ir::Module, Failure> {
 
 /// Describes a file that is compiled already, or that another command takes.
 fn not_source(path: &Path, bytes: &[u8]) -> Failure {
-    let what = if is_elf(bytes) {
+    let what = if container::is_container(bytes) {
+        "a container of zebins, which are compiled already"
+    } else if is_elf(bytes) {
         "a zebin, which is compiled already"
     } else if std::str::from_utf8(bytes).is_ok_and(|_| !bytes.contains(&0)) {
         "assembly, for `gantry asm`"

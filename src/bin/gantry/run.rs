@@ -6,7 +6,7 @@ use crate::input::Language;
 use crate::{Failure, input, progress, seen};
 use gantry::codegen::{OptLevel, Target};
 use gantry::runtime::{
-    Bounds, Device, DeviceKind, Error, Grid, Kernel, Module, Progress, SimOptions, Watch, zebin,
+    Bounds, Device, Error, Grid, Kernel, Module, Progress, SimOptions, Watch, zebin,
 };
 use gantry::spirv::{self, Simd};
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ pub(crate) struct Args {
         conflicts_with = "args"
     )]
     binds: Vec<String>,
-    /// Device: auto, sim or level-zero
+    /// Device: auto, sim, level-zero, or one that `gantry devices` lists, by index or name
     #[arg(long, default_value = "auto")]
     device: String,
     /// Product that IR text, SPIR-V and WGSL are compiled for; the device's own by default. A zebin
@@ -109,6 +109,10 @@ pub(crate) struct Args {
     /// hardware (reads return zeros, writes are dropped)
     #[arg(long, value_name = "WHAT", value_parser = bounds, default_value = "error")]
     bounds: Bounds,
+    /// Refuse on the simulator what a GPU and its driver would: modules of other products, too
+    /// large groups
+    #[arg(long)]
+    strict: bool,
     /// Threads of this machine that the simulator uses; 0 is one a core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -150,12 +154,6 @@ pub(crate) fn dims(text: &str, missing: u32) -> Result<Dims, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let kind = DeviceKind::from_name(&args.device).ok_or_else(|| {
-        Failure::usage(format!(
-            "unknown device `{}`; there are auto, sim, level-zero",
-            args.device
-        ))
-    })?;
     let forms = args
         .args
         .iter()
@@ -163,7 +161,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .collect::<Result<Vec<_>, _>>()?;
     let binds = args.binds.iter().map(|b| BindArg::parse(b));
     let binds = binds.collect::<Result<Vec<_>, _>>()?;
-    let device = open(kind, args)?;
+    let device = open(args)?;
     let (zebin, hit) = zebin(args, &device)?;
     let module = device
         .load(&zebin)
@@ -226,18 +224,30 @@ fn failed(error: &Error, kernel: &Kernel) -> Failure {
     }
 }
 
-fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
-    let device = Device::open(kind).map_err(Failure::new)?;
-    Ok(if device.is_simulator() {
-        Device::simulator(SimOptions {
-            instruction_limit: args.instruction_limit,
-            threads: args.threads,
-            bounds: args.bounds,
-            ..SimOptions::default()
-        })
-    } else {
-        device
-    })
+/// Opens the device that the command line names. A simulator takes the options for simulators.
+fn open(args: &Args) -> Result<Device, Failure> {
+    let device = Device::named(&args.device).map_err(|e| {
+        // Names of the library are right even where it is missing.
+        let exists = ["auto", "level-zero"]
+            .iter()
+            .any(|n| args.device.starts_with(n));
+        if exists {
+            Failure::new(e)
+        } else {
+            Failure::usage(e)
+        }
+    })?;
+    if !device.is_simulator() {
+        return Ok(device);
+    }
+    let options = device.info().product.map(SimOptions::of);
+    Ok(Device::simulator(SimOptions {
+        instruction_limit: args.instruction_limit,
+        threads: args.threads,
+        bounds: args.bounds,
+        strict: args.strict,
+        ..options.unwrap_or_default()
+    }))
 }
 
 /// Zebin, and if a cache was asked for, true for a hit in it.
@@ -250,10 +260,10 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
     ) {
         input::only_one(&args.more)?;
         let bytes = input::read(&args.file)?;
-        if let Some(name) = &args.target {
-            compiled_for(args, name, &bytes)?;
-        }
-        return Ok((bytes, None));
+        return match &args.target {
+            Some(name) => Ok((compiled_for(args, name, &bytes)?.to_vec(), None)),
+            None => Ok((bytes, None)),
+        };
     }
     let mut options = input::options(args.target.as_deref(), device)?;
     options.opt = input::opt_level(&args.opt)?;
@@ -281,11 +291,16 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
     Ok((zebin.to_vec(), Some(zebin.is_hit())))
 }
 
-/// Checks that a zebin is of the platform of the target that the command line names.
-fn compiled_for(args: &Args, target: &str, bytes: &[u8]) -> Result<(), Failure> {
+/// Returns the zebin for the target that the command line names, of a container too.
+///
+/// # Errors
+/// A zebin is of another platform. A container has none for the target.
+fn compiled_for<'b>(args: &Args, target: &str, bytes: &'b [u8]) -> Result<&'b [u8], Failure> {
     let named = Target::lookup(target).map_err(Failure::usage)?.platform();
+    let bytes = input::part(&args.file, bytes, Some(target))?;
     let zebin = zebin::Zebin::parse(bytes).map_err(|e| Failure::file(&args.file, e))?;
-    input::same_platform(&args.file, zebin.platform, named)
+    input::same_platform(&args.file, zebin.platform, named)?;
+    Ok(bytes)
 }
 
 fn kernel(args: &Args, module: &Module) -> Result<Kernel, Failure> {

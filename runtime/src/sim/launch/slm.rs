@@ -8,19 +8,11 @@ use gantry_isa_gen::Platform;
 /// "Preferred SLM" and "Shared Local Memory Size" of the interface descriptor.
 const SIZES: [u32; 12] = [0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128];
 
-/// Returns the limit of a group, in KB.
-fn most(platform: Platform) -> u32 {
-    match platform {
-        Platform::XeHpc => 128,
-        _ => 64,
-    }
-}
-
 /// Returns the bytes of SLM of a group whose kernel has `own` bytes and whose arguments ask for
 /// `local`. Fails if that is too much.
 pub(super) fn bytes(platform: Platform, own: u32, local: u64) -> Result<u32, String> {
     let needed = u64::from(own) + local.next_multiple_of(1024);
-    let most = most(platform) * 1024;
+    let most = platform.limits().slm_per_group;
     let too_much = || format!("{needed} bytes of SLM; a group has at most {most}");
     let needed = u32::try_from(needed)
         .ok()

@@ -17,6 +17,12 @@
 
 #![allow(unsafe_code, reason = "entries are mapped")]
 
+#[cfg(feature = "remote-cache")]
+mod remote;
+
+#[cfg(feature = "remote-cache")]
+pub use remote::{RemoteCache, RemoteStats};
+
 use memmap2::Mmap;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -61,6 +67,9 @@ pub struct CodeCache {
     limit: u64,
     /// Known size of the directory; locked while it is counted.
     size: Mutex<DirectorySize>,
+    /// Store that other machines share.
+    #[cfg(feature = "remote-cache")]
+    remote: Option<RemoteCache>,
     hits: AtomicU64,
     misses: AtomicU64,
     damaged: AtomicU64,
@@ -88,13 +97,26 @@ pub struct CacheStats {
 }
 
 /// Code of a cache, memory-mapped. It stays valid when its entry is removed.
-pub struct CachedCode(Mmap);
+pub struct CachedCode(EntryBytes);
+
+/// Bytes of an entry, its header among them.
+enum EntryBytes {
+    Mapped(Mmap),
+    /// Entry of the remote cache that the directory did not take.
+    #[cfg(feature = "remote-cache")]
+    Fetched(Vec<u8>),
+}
 
 impl Deref for CachedCode {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.0.get(HEADER..).unwrap_or(&[])
+        let entry: &[u8] = match &self.0 {
+            EntryBytes::Mapped(map) => map,
+            #[cfg(feature = "remote-cache")]
+            EntryBytes::Fetched(bytes) => bytes,
+        };
+        entry.get(HEADER..).unwrap_or(&[])
     }
 }
 
@@ -130,6 +152,8 @@ impl CodeCache {
             dir,
             limit: Self::DEFAULT_LIMIT,
             size: Mutex::default(),
+            #[cfg(feature = "remote-cache")]
+            remote: None,
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             damaged: AtomicU64::new(0),
@@ -141,6 +165,24 @@ impl CodeCache {
     #[must_use]
     pub fn with_limit(self, limit: u64) -> CodeCache {
         CodeCache { limit, ..self }
+    }
+
+    /// Returns the cache with a store behind it that other machines share. The directory stays in
+    /// front: what the store has is copied there, and what is compiled is put into both. Faults of
+    /// the store are no errors, and cost a bounded time.
+    #[cfg(feature = "remote-cache")]
+    #[must_use]
+    pub fn with_remote(self, remote: RemoteCache) -> CodeCache {
+        CodeCache {
+            remote: Some(remote),
+            ..self
+        }
+    }
+
+    /// Returns the store behind the directory, if there is one.
+    #[cfg(feature = "remote-cache")]
+    pub fn remote(&self) -> Option<&RemoteCache> {
+        self.remote.as_ref()
     }
 
     /// Returns the limit of all entries together, in bytes.
@@ -179,6 +221,7 @@ impl CodeCache {
             }
             Err(_) => None,
         };
+        let found = found.or_else(|| self.fetch(key));
         let count = if found.is_some() {
             &self.hits
         } else {
@@ -188,6 +231,21 @@ impl CodeCache {
         found
     }
 
+    /// Returns the code of a key from the remote cache, and copies it to the directory.
+    #[cfg(feature = "remote-cache")]
+    fn fetch(&self, key: &[u8; 32]) -> Option<CachedCode> {
+        let entry = self.remote.as_ref()?.get(key)?;
+        // A directory that takes no more is no reason to compile.
+        let _ = self.write(key, &[&entry]);
+        Some(CachedCode(EntryBytes::Fetched(entry)))
+    }
+
+    /// Returns nothing: there is no remote cache in this build.
+    #[cfg(not(feature = "remote-cache"))]
+    fn fetch(&self, _: &[u8; 32]) -> Option<CachedCode> {
+        None
+    }
+
     /// Stores the code of a key, in place of what was stored before. Code beyond the limit by
     /// itself is not stored.
     ///
@@ -195,16 +253,26 @@ impl CodeCache {
     /// The entry cannot be written, as in a read-only or missing directory or on a full
     /// disk. A cache that cannot be written can still be read.
     pub fn put(&self, key: &[u8; 32], code: &[u8]) -> io::Result<()> {
-        let bytes = (HEADER + code.len()) as u64;
+        let header = header(key, code);
+        #[cfg(feature = "remote-cache")]
+        if let Some(remote) = &self.remote {
+            remote.put(key, [&header, code].concat());
+        }
+        self.write(key, &[&header, code])
+    }
+
+    /// Writes an entry of parts to the directory.
+    fn write(&self, key: &[u8; 32], parts: &[&[u8]]) -> io::Result<()> {
+        let bytes = parts.iter().map(|p| p.len() as u64).sum();
         if bytes > self.limit {
             return Ok(());
         }
-        let header = header(key, code);
         let mut file = tempfile::Builder::new()
             .prefix(WRITING)
             .tempfile_in(&self.dir)?;
-        file.write_all(&header)?;
-        file.write_all(code)?;
+        for part in parts {
+            file.write_all(part)?;
+        }
         // Without this the rename could reach the disk before the contents.
         file.as_file().sync_all()?;
         file.persist(self.path(key)).map_err(|e| e.error)?;
@@ -213,13 +281,7 @@ impl CodeCache {
     }
 
     fn path(&self, key: &[u8; 32]) -> PathBuf {
-        use fmt::Write as _;
-        let mut name = String::with_capacity(64 + EXTENSION.len());
-        for b in key {
-            let _ = write!(name, "{b:02x}");
-        }
-        name.push_str(EXTENSION);
-        self.dir.join(name)
+        self.dir.join(file_name(key))
     }
 
     /// Counts bytes that were stored, and evicts entries if it is time to.
@@ -305,6 +367,17 @@ fn make_private(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
+/// Returns the name of a key's entry.
+fn file_name(key: &[u8; 32]) -> String {
+    use fmt::Write as _;
+    let mut name = String::with_capacity(64 + EXTENSION.len());
+    for b in key {
+        let _ = write!(name, "{b:02x}");
+    }
+    name.push_str(EXTENSION);
+    name
+}
+
 fn is_entry(name: &str) -> bool {
     name.strip_suffix(EXTENSION)
         .is_some_and(|key| key.len() == 64 && key.bytes().all(|b| b.is_ascii_hexdigit()))
@@ -328,6 +401,12 @@ fn header(key: &[u8; 32], code: &[u8]) -> [u8; HEADER] {
     out
 }
 
+/// Returns the code of an entry, or `None` where the bytes are not a whole entry of this key.
+fn entry_of<'b>(bytes: &'b [u8], key: &[u8; 32]) -> Option<&'b [u8]> {
+    let (head, code) = bytes.split_at_checked(HEADER)?;
+    (head == header(key, code)).then_some(code)
+}
+
 /// Entry that was opened.
 struct OpenEntry {
     code: CachedCode,
@@ -348,14 +427,11 @@ fn read(path: &Path, key: &[u8; 32]) -> io::Result<Option<OpenEntry>> {
     // Entries are replaced and removed by name, which does not change what is mapped. Others who
     // can change files in the directory can change programs' code anyway, as the type says.
     let map = unsafe { Mmap::map(&file) }?;
-    let Some((head, code)) = map.split_at_checked(HEADER) else {
-        return Ok(None);
-    };
-    if head != header(key, code) {
+    if entry_of(&map, key).is_none() {
         return Ok(None);
     }
     let used = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    let code = CachedCode(map);
+    let code = CachedCode(EntryBytes::Mapped(map));
     Ok(Some(OpenEntry { code, file, used }))
 }
 
