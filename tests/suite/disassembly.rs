@@ -123,3 +123,42 @@ fn code_is_not_compiled() {
         assert!(err.contains("takes IR (`.gir`), SPIR-V"), "{err}");
     }
 }
+
+/// Of an archive for several devices, it is the zebin that `--target` or the device names.
+#[test]
+fn an_archive_has_a_part_for_each_device() {
+    let dir = Scratch::new();
+    let mut archive = b"!<arch>\n".to_vec();
+    for (name, target) in [("64.9.0.9", "skl"), ("64.dg2", "dg2")] {
+        let mut zebin = std::fs::read(compiled(&dir, target)).unwrap();
+        let len = zebin.len();
+        let header = format!("{:<16}{:<32}{len:<10}`\n", format!("{name}/"), 0);
+        zebin.resize(len.next_multiple_of(2), b'\n');
+        archive.extend([header.as_bytes(), &zebin].concat());
+    }
+    let archive = dir.write("k.ar", archive);
+    for (target, platform) in [("skl", "gen9"), ("kbl", "gen9"), ("dg2", "xehpg")] {
+        let text = gantry(["disasm", &archive, "--target", target]).ok();
+        let first = format!("// kernel saxpy8, {platform}\n");
+        assert!(text.starts_with(&first), "{text}");
+        gantry(["validate", &archive, "--target", target]).ok();
+        let args = [
+            "--arg", "zero:32", "--arg", "zero:32", "--arg", "f32:1", "--arg", "i32:8",
+        ];
+        let base = ["run", &archive, "--kernel", "saxpy8", "--global", "8"];
+        gantry([&base[..], &args, &["--device", target]].concat()).ok();
+        gantry([&base[..], &args, &["--device", target, "--target", target]].concat()).ok();
+    }
+    let error = gantry(["disasm", &archive]).fails();
+    assert!(
+        error.contains("64.dg2 for dg2\n`--target` chooses"),
+        "{error}"
+    );
+    let error = gantry(["disasm", &archive, "--target", "pvc"]).fails();
+    assert!(error.contains("no zebin for pvc"), "{error}");
+    let error = gantry(["compile", &archive]).fails();
+    assert!(error.contains("compiled already"), "{error}");
+    let tokens = dir.write("k.bin", b"CTNI and more");
+    let error = gantry(["disasm", &tokens, "--target", "skl"]).fails();
+    assert!(error.contains("patch tokens"), "{error}");
+}

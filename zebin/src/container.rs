@@ -114,7 +114,7 @@ fn none_fits(wanted: Wanted, parts: &[Part<'_>]) -> ZebinError {
             let of = product.map_or(platform.name(), Product::name);
             format!("\n  {} for {of}", p.name)
         }
-        Err(e) => format!("\n  {}: {e}", p.name),
+        Err(e) => format!("\n  {}: {}", p.name, e.reason()),
     });
     let list: String = list.collect();
     let (what, for_whom) = match wanted {

@@ -13,6 +13,11 @@ impl ZebinError {
         ZebinError(message.into())
     }
 
+    /// Returns the sentence, without what it is about.
+    pub fn reason(&self) -> &str {
+        &self.0
+    }
+
     /// Creates an error of a part, from the error of a library that read it.
     pub fn of(part: &str, e: impl std::fmt::Display) -> Self {
         let e = e.to_string();

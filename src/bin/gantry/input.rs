@@ -298,7 +298,7 @@ pub(crate) fn part<'b>(
     let picked = container::pick(bytes, wanted, &container::Limits::default());
     picked.map_err(|e| {
         let advice = match wanted {
-            Wanted::Only if container::is_container(bytes) => "; `--target` chooses",
+            Wanted::Only if bytes.starts_with(b"!<arch>") => "\n`--target` chooses",
             _ => "",
         };
         Failure::file(path, format!("{e}{advice}"))
