@@ -192,6 +192,12 @@ impl Device {
         }
     }
 
+    /// Returns the time on the device's clock, in nanoseconds: the latest end of a command of its
+    /// queues. On the simulator it is modelled time.
+    pub fn time(&self) -> u64 {
+        self.workers().clock()
+    }
+
     /// Allocates a zeroed buffer of a length in bytes.
     ///
     /// # Errors

@@ -50,7 +50,7 @@ impl Workers {
     }
 
     /// Returns the time on the device's clock: the latest end of a command, in nanoseconds.
-    pub(super) fn clock(&self) -> u64 {
+    pub(crate) fn clock(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)
     }
 

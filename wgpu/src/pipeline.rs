@@ -1,0 +1,123 @@
+//! Compute pipelines: kernels that stages are compiled to.
+
+use crate::device::Shared;
+use crate::resource::{Layout, Shader, Source};
+use gantry::codegen::Context;
+use gantry::runtime::Kernel;
+use gantry::spirv::wgsl::{NagaEntry, naga_to_spirv};
+use gantry::spirv::{Options, Simd};
+use std::fmt::Display;
+use std::sync::{Arc, OnceLock};
+use wgpu_hal as hal;
+use wgpu_types as wgt;
+
+/// Compute pipeline. A handle.
+#[derive(Clone, Debug)]
+pub struct Pipeline(Arc<Stage>);
+
+/// Stage as it was compiled, and as it is to be compiled.
+struct Stage {
+    kernel: Kernel,
+    /// Kernel for dispatches that bind the same memory twice.
+    may_alias: OnceLock<Result<Kernel, String>>,
+    shared: Arc<Shared>,
+    words: Vec<u32>,
+    options: Options,
+    entry: String,
+}
+
+impl std::fmt::Debug for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Stage").field(&self.kernel).finish()
+    }
+}
+
+fn refused(what: impl Display) -> hal::PipelineError {
+    hal::PipelineError::Linkage(wgt::ShaderStages::COMPUTE, what.to_string())
+}
+
+impl Pipeline {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        layout: &Layout,
+        stage: &hal::ProgrammableStage<'_, Shader>,
+    ) -> Result<Pipeline, hal::PipelineError> {
+        let (words, robust) = match &*stage.module.0 {
+            Source::Spirv(words) => (words.clone(), false),
+            Source::Naga(shader, checks) => {
+                let entry = NagaEntry {
+                    constants: stage.constants.clone(),
+                    zero_workgroup_memory: stage.zero_initialize_workgroup_memory,
+                    ..NagaEntry::new(&shader.module, &shader.info, stage.entry_point)
+                };
+                let words = naga_to_spirv(&entry).map_err(refused)?;
+                (words, checks.bounds_checks)
+            }
+        };
+        let mut options = Options {
+            robust: Some(robust),
+            kernel: Some(stage.entry_point.to_owned()),
+            simd: Simd::Width(shared.sub_group_size),
+            ..Options::default()
+        };
+        for (set, group) in (0..).zip(&layout.groups) {
+            let entries = group.iter().flat_map(|g| g.0.iter());
+            for (entry, count) in entries.filter_map(|e| Some((e, e.count?))) {
+                options
+                    .binding_arrays
+                    .insert((set, entry.binding), count.get());
+            }
+        }
+        let kernel = compile(shared, &words, &options, stage.entry_point).map_err(refused)?;
+        Ok(Pipeline(Arc::new(Stage {
+            kernel,
+            may_alias: OnceLock::new(),
+            shared: shared.clone(),
+            words,
+            options,
+            entry: stage.entry_point.to_owned(),
+        })))
+    }
+
+    /// Returns the kernel, or one for arguments that share memory.
+    pub(crate) fn kernel(&self, may_alias: bool) -> Result<&Kernel, String> {
+        let stage = &*self.0;
+        if !may_alias {
+            return Ok(&stage.kernel);
+        }
+        let make = || {
+            let options = Options {
+                may_alias: true,
+                ..stage.options.clone()
+            };
+            compile(&stage.shared, &stage.words, &options, &stage.entry)
+        };
+        stage
+            .may_alias
+            .get_or_init(make)
+            .as_ref()
+            .map_err(String::clone)
+    }
+}
+
+fn compile(
+    shared: &Shared,
+    words: &[u32],
+    options: &Options,
+    entry: &str,
+) -> Result<Kernel, String> {
+    let mut context = Context::new();
+    let target = &shared.target;
+    let said = |e: &dyn Display| e.to_string();
+    let module = match &shared.cache {
+        Some(cache) => {
+            let zebin = gantry::compile_spirv_cached(cache, &mut context, words, options, target);
+            shared.device.load(&zebin.map_err(|e| said(&e))?)
+        }
+        None => {
+            let compiled = gantry::spirv::compile(words, options, target, &mut context);
+            shared.device.load(&compiled.map_err(|e| said(&e))?.1.zebin)
+        }
+    };
+    module.and_then(|m| m.kernel(entry)).map_err(|e| said(&e))
+}

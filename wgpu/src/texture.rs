@@ -1,0 +1,289 @@
+//! Textures, views and formats.
+//!
+//! A texture is memory in which rows are tightly packed: levels follow each other, and in each the
+//! layers or slices. A view of one level, or of all layers, is a part of that memory.
+
+use gantry::runtime::{
+    self, ChannelOrder, ChannelType, Device, Image, ImageDesc, ImageFormat, Pitch,
+};
+use std::sync::Arc;
+use wgpu_hal as hal;
+use wgpu_types as wgt;
+
+/// Texture. A handle.
+#[derive(Clone, Debug)]
+pub struct Texture(Arc<Texels>);
+
+/// View of a texture.
+#[derive(Clone, Debug)]
+pub struct TextureView {
+    pub(crate) image: Image,
+    /// Memory of the texels.
+    memory: runtime::Buffer,
+}
+
+#[derive(Debug)]
+struct Texels {
+    memory: runtime::Buffer,
+    format: ImageFormat,
+    /// Width, height, and depth or layers, of level 0.
+    size: [u32; 3],
+    levels: u32,
+    is_volume: bool,
+}
+
+/// Returns the format of texels. `None` where there is none.
+pub(crate) fn format_of(format: wgt::TextureFormat) -> Option<ImageFormat> {
+    use ChannelOrder as O;
+    use ChannelType as T;
+    use wgt::TextureFormat as F;
+    let (order, channel) = match format {
+        F::R8Unorm => (O::R, T::UnormInt8),
+        F::R8Snorm => (O::R, T::SnormInt8),
+        F::R8Uint => (O::R, T::UnsignedInt8),
+        F::R8Sint => (O::R, T::SignedInt8),
+        F::R16Uint => (O::R, T::UnsignedInt16),
+        F::R16Sint => (O::R, T::SignedInt16),
+        F::R16Unorm => (O::R, T::UnormInt16),
+        F::R16Snorm => (O::R, T::SnormInt16),
+        F::R16Float => (O::R, T::HalfFloat),
+        F::Rg8Unorm => (O::Rg, T::UnormInt8),
+        F::Rg8Snorm => (O::Rg, T::SnormInt8),
+        F::Rg8Uint => (O::Rg, T::UnsignedInt8),
+        F::Rg8Sint => (O::Rg, T::SignedInt8),
+        F::R32Uint => (O::R, T::UnsignedInt32),
+        F::R32Sint => (O::R, T::SignedInt32),
+        F::R32Float => (O::R, T::Float),
+        F::Rg16Uint => (O::Rg, T::UnsignedInt16),
+        F::Rg16Sint => (O::Rg, T::SignedInt16),
+        F::Rg16Unorm => (O::Rg, T::UnormInt16),
+        F::Rg16Snorm => (O::Rg, T::SnormInt16),
+        F::Rg16Float => (O::Rg, T::HalfFloat),
+        F::Rgba8Unorm => (O::Rgba, T::UnormInt8),
+        F::Rgba8UnormSrgb => (O::Srgba, T::UnormInt8),
+        F::Rgba8Snorm => (O::Rgba, T::SnormInt8),
+        F::Rgba8Uint => (O::Rgba, T::UnsignedInt8),
+        F::Rgba8Sint => (O::Rgba, T::SignedInt8),
+        F::Bgra8Unorm => (O::Bgra, T::UnormInt8),
+        F::Bgra8UnormSrgb => (O::Sbgra, T::UnormInt8),
+        F::Rg32Uint => (O::Rg, T::UnsignedInt32),
+        F::Rg32Sint => (O::Rg, T::SignedInt32),
+        F::Rg32Float => (O::Rg, T::Float),
+        F::Rgba16Uint => (O::Rgba, T::UnsignedInt16),
+        F::Rgba16Sint => (O::Rgba, T::SignedInt16),
+        F::Rgba16Unorm => (O::Rgba, T::UnormInt16),
+        F::Rgba16Snorm => (O::Rgba, T::SnormInt16),
+        F::Rgba16Float => (O::Rgba, T::HalfFloat),
+        F::Rgba32Uint => (O::Rgba, T::UnsignedInt32),
+        F::Rgba32Sint => (O::Rgba, T::SignedInt32),
+        F::Rgba32Float => (O::Rgba, T::Float),
+        F::Depth16Unorm => (O::Depth, T::UnormInt16),
+        F::Depth32Float => (O::Depth, T::Float),
+        _ => return None,
+    };
+    ImageFormat::new(order, channel).ok()
+}
+
+/// Returns what textures of a format can be used for.
+pub(crate) fn capabilities(format: wgt::TextureFormat) -> hal::TextureFormatCapabilities {
+    use hal::TextureFormatCapabilities as C;
+    let Some(known) = format_of(format) else {
+        return C::empty();
+    };
+    let mut all = C::SAMPLED | C::COPY_SRC | C::COPY_DST;
+    if !known.channel().is_integer() {
+        all |= C::SAMPLED_LINEAR;
+    }
+    // Stores do not encode sRGB, and depth has no stores.
+    if !known.order().is_srgb() && known.order() != ChannelOrder::Depth {
+        all |= C::STORAGE_READ_ONLY | C::STORAGE_WRITE_ONLY | C::STORAGE_READ_WRITE;
+    }
+    all
+}
+
+impl TextureView {
+    /// Returns the memory of the texels, and the bytes of a texel of a color.
+    pub(crate) fn cleared(&self, color: wgt::Color) -> (&runtime::Buffer, Vec<u8>) {
+        (&self.memory, texel(self.image.format(), color))
+    }
+}
+
+/// Returns the bytes of a texel of a color.
+fn texel(format: ImageFormat, color: wgt::Color) -> Vec<u8> {
+    let wgt::Color { r, g, b, a } = color;
+    let encode = |v: f64| match v {
+        v if v <= 0.003_130_8 => v * 12.92,
+        v => 1.055 * v.powf(1.0 / 2.4) - 0.055,
+    };
+    let [r, g, b] = match format.order().is_srgb() {
+        false => [r, g, b],
+        true => [r, g, b].map(encode),
+    };
+    let all = match format.order() {
+        ChannelOrder::Bgra | ChannelOrder::Sbgra => [b, g, r, a],
+        ChannelOrder::A => [a; 4],
+        _ => [r, g, b, a],
+    };
+    let components = all.into_iter().take(format.order().components() as usize);
+    components
+        .flat_map(|v| component(format.channel(), v))
+        .collect()
+}
+
+/// Returns the bytes of a component.
+fn component(channel: ChannelType, v: f64) -> Vec<u8> {
+    let unit = v.clamp(0.0, 1.0);
+    let signed = v.clamp(-1.0, 1.0);
+    match channel {
+        ChannelType::UnormInt8 => vec![(unit * 255.0).round() as u8],
+        ChannelType::UnormInt16 => ((unit * 65535.0).round() as u16).to_le_bytes().to_vec(),
+        ChannelType::SnormInt8 => ((signed * 127.0).round() as i8).to_le_bytes().to_vec(),
+        ChannelType::SnormInt16 => ((signed * 32767.0).round() as i16).to_le_bytes().to_vec(),
+        ChannelType::SignedInt8 => (v as i8).to_le_bytes().to_vec(),
+        ChannelType::SignedInt16 => (v as i16).to_le_bytes().to_vec(),
+        ChannelType::SignedInt32 => (v as i32).to_le_bytes().to_vec(),
+        ChannelType::UnsignedInt8 => vec![v as u8],
+        ChannelType::UnsignedInt16 => (v as u16).to_le_bytes().to_vec(),
+        ChannelType::UnsignedInt32 => (v as u32).to_le_bytes().to_vec(),
+        ChannelType::HalfFloat => half::f16::from_f64(v).to_le_bytes().to_vec(),
+        ChannelType::Float => (v as f32).to_le_bytes().to_vec(),
+    }
+}
+
+impl Texture {
+    pub(crate) fn new(
+        device: &Device,
+        desc: &hal::TextureDescriptor<'_>,
+    ) -> Result<Texture, hal::DeviceError> {
+        let refused = |what: String| {
+            log::error!("gantry-wgpu: a texture of {:?}: {what}", desc.format);
+            hal::DeviceError::Unexpected
+        };
+        let Some(format) = format_of(desc.format) else {
+            return Err(refused("there is no such format here".to_owned()));
+        };
+        if desc.sample_count != 1 {
+            return Err(refused("several samples are for rendering".to_owned()));
+        }
+        let size = [
+            desc.size.width,
+            desc.size.height,
+            desc.size.depth_or_array_layers,
+        ];
+        let mut texels = Texels {
+            memory: device.buffer(0).map_err(|e| refused(e.to_string()))?,
+            format,
+            size,
+            levels: desc.mip_level_count,
+            is_volume: desc.dimension == wgt::TextureDimension::D3,
+        };
+        let bytes = usize::try_from(texels.level(texels.levels)).unwrap_or(usize::MAX);
+        let memory = device
+            .buffer(bytes)
+            .map_err(|_| hal::DeviceError::OutOfMemory)?;
+        texels.memory = memory;
+        Ok(Texture(Arc::new(texels)))
+    }
+
+    pub(crate) fn view(
+        &self,
+        device: &Device,
+        desc: &hal::TextureViewDescriptor<'_>,
+    ) -> Result<TextureView, hal::DeviceError> {
+        let refused = |what: String| {
+            log::error!("gantry-wgpu: a view of a texture: {what}");
+            hal::DeviceError::Unexpected
+        };
+        let t = &*self.0;
+        let Some(format) = format_of(desc.format) else {
+            return Err(refused(format!(
+                "there is no format {:?} here",
+                desc.format
+            )));
+        };
+        let range = &desc.range;
+        let (level, layer) = (range.base_mip_level, range.base_array_layer);
+        let levels = range
+            .mip_level_count
+            .unwrap_or(t.levels.saturating_sub(level));
+        let all = if t.is_volume { 1 } else { t.size[2] };
+        let layers = range.array_layer_count.unwrap_or(all.saturating_sub(layer));
+        if levels > 1 && layers != all {
+            return Err(refused("some of the layers with several levels".to_owned()));
+        }
+        let [width, height, depth] = t.extent(level);
+        use wgt::TextureViewDimension as V;
+        let image = match desc.dimension {
+            V::D1 => ImageDesc::d1(width),
+            V::D2 => ImageDesc::d2(width, height),
+            V::D2Array => ImageDesc::d2_array(width, height, layers),
+            V::Cube => ImageDesc::cube(width),
+            V::CubeArray => ImageDesc::cube_array(width, layers / 6),
+            V::D3 => ImageDesc::d3(width, height, depth),
+        };
+        let at = t.level(level) + u64::from(layer) * t.slice(level);
+        let memory = usize::try_from(at).unwrap_or(usize::MAX)..;
+        let image = image.with_levels(levels);
+        let view = t.memory.slice(memory).and_then(|memory| {
+            let image = device.image_of(&memory, format, image)?;
+            let memory = memory.slice(..image.byte_len())?;
+            Ok(TextureView { image, memory })
+        });
+        view.map_err(|e| refused(e.to_string()))
+    }
+
+    /// Returns the memory.
+    pub(crate) fn memory(&self) -> &runtime::Buffer {
+        &self.0.memory
+    }
+
+    /// Returns the bytes of a texel.
+    pub(crate) fn texel_bytes(&self) -> usize {
+        self.0.format.texel_bytes() as usize
+    }
+
+    /// Returns where the texel of a copy's origin is, and how rows and slices follow it.
+    pub(crate) fn pitch(&self, base: &hal::TextureCopyBase) -> Pitch {
+        let t = &*self.0;
+        let level = base.mip_level;
+        let [width, _, _] = t.extent(level);
+        let wgt::Origin3d { x, y, z } = wgt::Origin3d {
+            x: base.origin.x,
+            y: base.origin.y,
+            z: base.origin.z + base.array_layer,
+        };
+        let texel = t.format.texel_bytes() as usize;
+        let row = width as usize * texel;
+        let slice = t.slice(level) as usize;
+        Pitch {
+            offset: t.level(level) as usize
+                + z as usize * slice
+                + y as usize * row
+                + x as usize * texel,
+            row,
+            slice,
+        }
+    }
+}
+
+impl Texels {
+    /// Returns width, height, and depth or layers of a level.
+    fn extent(&self, level: u32) -> [u32; 3] {
+        let half = |n: u32| n.checked_shr(level).unwrap_or(0).max(1);
+        let [width, height, depth] = self.size;
+        let depth = if self.is_volume { half(depth) } else { depth };
+        [half(width), half(height), depth]
+    }
+
+    /// Returns the bytes of a slice or layer of a level.
+    fn slice(&self, level: u32) -> u64 {
+        let [width, height, _] = self.extent(level).map(u64::from);
+        width * height * u64::from(self.format.texel_bytes())
+    }
+
+    /// Returns the byte offset of a level, or behind the last all bytes.
+    fn level(&self, level: u32) -> u64 {
+        let bytes = |l| self.slice(l) * u64::from(self.extent(l)[2]);
+        (0..level).map(bytes).sum()
+    }
+}

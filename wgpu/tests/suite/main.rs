@@ -1,0 +1,12 @@
+//! Programs for wgpu, on the simulators of every generation.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code"
+)]
+
+mod common;
+mod compute;
+mod refused;
+mod textures;
