@@ -7,17 +7,15 @@ use crate::control::LaunchStats;
 
 /// Time from a launch to its first thread, in nanoseconds.
 const BEGIN: u64 = 2_000;
-/// EUs that share the instructions.
-const EUS: u64 = 24;
 /// Cycles that an instruction takes in an EU: 16 channels in a pipe of 8. At 1 GHz a cycle takes
 /// a nanosecond.
 const CYCLES: u64 = 2;
 /// Bytes that memory moves in a nanosecond.
 const BYTES: u64 = 32;
 
-/// Returns the modelled time of a launch, in nanoseconds.
-pub(super) fn launch_time(stats: &LaunchStats) -> u64 {
-    let compute = stats.instructions.saturating_mul(CYCLES) / EUS;
+/// Returns the modelled time of a launch whose instructions so many EUs share, in nanoseconds.
+pub(super) fn launch_time(stats: &LaunchStats, eus: u32) -> u64 {
+    let compute = stats.instructions.saturating_mul(CYCLES) / u64::from(eus.max(1));
     let memory = stats.bytes_read.saturating_add(stats.bytes_written) / BYTES;
     BEGIN + compute.max(memory)
 }

@@ -197,7 +197,7 @@ impl DeviceBackend for Simulator {
     }
 
     fn launch_time(&self, stats: &LaunchStats) -> u64 {
-        clock::launch_time(stats)
+        clock::launch_time(stats, self.gpu(self.options.platform).eus)
     }
 
     fn copy_time(&self, bytes: usize) -> u64 {

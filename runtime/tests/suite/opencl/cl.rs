@@ -279,13 +279,25 @@ impl Pocl {
         args: &[Arg],
         range: Range,
     ) -> Result<Vec<Vec<u8>>, String> {
+        self.run_often(program, kernel, args, range, 1)
+    }
+
+    /// Runs a kernel so many times, each after the other, and waits for the last.
+    pub fn run_often(
+        &self,
+        program: &Program,
+        kernel: &str,
+        args: &[Arg],
+        range: Range,
+        times: usize,
+    ) -> Result<Vec<Vec<u8>>, String> {
         let name = CString::new(kernel).map_err(|e| e.to_string())?;
         let mut status = 0;
         // SAFETY: the program is built, the name a C string.
         let kernel = unsafe { (self.f.clCreateKernel)(program.0, name.as_ptr(), &raw mut status) };
         let kernel = made(kernel, status, "clCreateKernel")?;
         let mut objects = Vec::new();
-        let result = self.run_kernel(kernel, args, range, &mut objects);
+        let result = self.run_kernel(kernel, args, (range, times), &mut objects);
         for o in objects {
             // SAFETY: each was made by the call that its variant names, and is released once.
             unsafe {
@@ -304,7 +316,7 @@ impl Pocl {
         &self,
         kernel: Handle,
         args: &[Arg],
-        range: Range,
+        (range, times): (Range, usize),
         objects: &mut Vec<Object>,
     ) -> Result<Vec<Vec<u8>>, String> {
         for (i, arg) in args.iter().enumerate() {
@@ -353,21 +365,23 @@ impl Pocl {
             (true, false) => 2,
             (false, false) => 1,
         };
-        // SAFETY: three sizes each; every argument was set; nothing to wait for.
-        let status = unsafe {
-            (self.f.clEnqueueNDRangeKernel)(
-                self.queue,
-                kernel,
-                dimensions,
-                offset.as_ptr(),
-                global.as_ptr(),
-                local.as_ptr(),
-                0,
-                null(),
-                null_mut(),
-            )
-        };
-        ok(status, "clEnqueueNDRangeKernel")?;
+        for _ in 0..times {
+            // SAFETY: three sizes each; every argument was set; nothing to wait for.
+            let status = unsafe {
+                (self.f.clEnqueueNDRangeKernel)(
+                    self.queue,
+                    kernel,
+                    dimensions,
+                    offset.as_ptr(),
+                    global.as_ptr(),
+                    local.as_ptr(),
+                    0,
+                    null(),
+                    null_mut(),
+                )
+            };
+            ok(status, "clEnqueueNDRangeKernel")?;
+        }
         // SAFETY: the queue is alive.
         ok(unsafe { (self.f.clFinish)(self.queue) }, "clFinish")?;
         let memories = objects.iter().filter_map(|o| match o {
