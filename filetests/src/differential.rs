@@ -7,9 +7,9 @@
 use crate::check::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::Inline;
-use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};
+use gantry_codegen::fuzzing::{self, CUBE_SIDE, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{
-    Addressing, Arg, Buffers, Component, Grid, Image, Sampler, lane_float, launch,
+    self, Addressing, Arg, Buffers, Component, Grid, Image, Sampler, lane_float, launch,
 };
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, InstData, Module, Opcode, Scalar, Type};
 use gantry_codegen::text::parse;
@@ -18,8 +18,8 @@ use gantry_codegen::{
     compile,
 };
 use gantry_runtime::{
-    AddressMode, ChannelOrder, ChannelType, Device, FilterMode, ImageDesc, ImageFormat, SimOptions,
-    Watch,
+    AddressMode, ChannelOrder, ChannelType, Compare, Device, FilterMode, ImageDesc, ImageFormat,
+    SimOptions, Watch,
 };
 
 /// Result of a case.
@@ -220,6 +220,10 @@ const COUNTER_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE * 4) as usize;
 /// Bytes of a random kernel's images.
 const IMAGE_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE * 16) as usize;
 
+/// Faces of the cubes, and their bytes.
+const FACES: u32 = 12;
+const CUBE_BYTES: usize = (CUBE_SIDE * CUBE_SIDE * FACES) as usize;
+
 /// Returns the initial contents of the surface's buffer: the end of the input, reversed.
 fn shared(input: &[u8]) -> Vec<u8> {
     input
@@ -247,6 +251,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
     let written = memory.add(vec![0; IMAGE_BYTES]);
     let block = memory.add(input.iter().copied().take(BLOCK_BYTES).collect());
     let counters = memory.add(input.iter().copied().take(COUNTER_BYTES).collect());
+    let cubes = memory.add(input.iter().copied().take(CUBE_BYTES).collect());
     let image = |address| Image {
         shape: ImageShape::D2,
         extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
@@ -267,7 +272,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
             addressing: Addressing::Edge,
             linear: false,
             normalized: false,
-            ..Sampler::default()
+            compare: interp::Compare::Less,
         })]),
         Arg(vec![memory.add_image(Image {
             shape: ImageShape::Block,
@@ -280,6 +285,14 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
         Arg(vec![memory.add_image(Image {
             components: 1,
             ..image(counters)
+        })]),
+        Arg(vec![memory.add_image(Image {
+            shape: ImageShape::CubeArray,
+            extent: [CUBE_SIDE, CUBE_SIDE, FACES],
+            samples: 1,
+            components: 1,
+            component: Component::Unorm8,
+            address: cubes,
         })]),
     ];
     let simd = simd(m);
@@ -333,7 +346,13 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<Fi
         let counters = device.buffer_from(&bytes)?;
         let dwords = ImageFormat::new(ChannelOrder::R, ChannelType::UnsignedInt32)?;
         let counted = device.image_of(&counters, dwords, desc)?;
-        let sampler = gantry_runtime::Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest);
+        let bytes: Vec<u8> = input.iter().copied().take(CUBE_BYTES).collect();
+        let cubes = device.buffer_from(&bytes)?;
+        let bytes = ImageFormat::new(ChannelOrder::R, ChannelType::UnormInt8)?;
+        let desc = ImageDesc::cube_array(CUBE_SIDE, FACES / 6);
+        let cubes = device.image_of(&cubes, bytes, desc)?;
+        let sampler = gantry_runtime::Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest)
+            .comparing(Compare::Less);
         let grid = gantry_runtime::Grid::new([simd, 1, 1]).group([simd, 1, 1]);
         let mut printed = String::new();
         let mut launch = kernel.launch(grid).printf(|text| printed += text);
@@ -351,6 +370,7 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<Fi
             .arg(sampler)
             .arg(&rows)
             .arg(&counted)
+            .arg(&cubes)
             .run()?;
         Ok(FinalMemory {
             output: y.read()?,

@@ -227,6 +227,7 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
     b.sampler_param();
     b.image_param(ImageShape::Block, ImageAccess::ReadWrite);
     b.image_param(ImageShape::D2, ImageAccess::ReadWrite);
+    b.image_param(ImageShape::CubeArray, ImageAccess::Read);
     if rng.one_in(4) {
         // A buffer whose address is compared cannot become a surface.
         pool.push(b.ins().icmp(IntCC::NotEqual, input, output));

@@ -54,6 +54,7 @@ impl Gen<'_, '_, '_> {
                 let v = self.b.ins().image_load_level(ty, 0, &at, lod, masked);
                 self.pool.push(v);
             }
+            Opcode::Sample if self.rng.one_in(2) => self.sample_cube(lanes),
             Opcode::Sample => {
                 let f32 = Type::clamped(Scalar::F32, lanes);
                 let at = [(); 2].map(|()| self.whole_coordinate(lanes));
@@ -98,6 +99,41 @@ impl Gen<'_, '_, '_> {
                 self.b.ins().image_store_level(v, 1, &at, lod, mask);
             }
         }
+    }
+
+    /// Generates a sample of the fifth image, in a direction that meets no edge of a texel.
+    fn sample_cube(&mut self, lanes: u32) {
+        let f32 = Type::clamped(Scalar::F32, lanes);
+        let half = self.b.ins().fconst(f32, 0.5);
+        let mut at: Vec<Value> = Vec::new();
+        for _ in 0..3 {
+            let v = self.whole_coordinate(lanes);
+            let v = self.b.ins().fcvt_from_sint(f32, v);
+            at.push(self.b.ins().fadd(v, half));
+        }
+        let index = self.rng.pick(&[-1.0, 0.0, 0.25, 0.75, 1.0, 9.0]);
+        at.push(self.b.ins().fconst(f32, index.unwrap_or(0.0)));
+        let lod = if self.rng.one_in(3) {
+            Some(self.b.ins().fconst(f32, 0.0))
+        } else {
+            None
+        };
+        let ty = Type::clamped(Scalar::F32, 4 * lanes);
+        let masked = self.texel_mask(lanes, ty);
+        let place = ImagePlace {
+            image: 4,
+            sampler: 0,
+        };
+        let v = if self.rng.one_in(2) {
+            let reference = self.value(f32);
+            let more = (lod, reference);
+            // Only the first component is specified.
+            let v = self.b.ins().sample_compare(ty, place, &at, more, masked);
+            self.b.slice(v, 0, lanes)
+        } else {
+            self.b.ins().sample(ty, place, &at, lod, masked)
+        };
+        self.pool.push(v);
     }
 
     /// Generates an atomic on texels of the fourth image, some of them the same and some outside.

@@ -4,6 +4,12 @@ use super::{Access, AccessKind};
 use crate::ir::builder::{BuildError, FunctionBuilder};
 use crate::ir::{Block, Function, ImageFact, ImageShape, IntCC, Scalar, Type, Value};
 
+/// Numbers that choose a way, and what builds its values.
+pub(super) type Way<'w, 'f> = (&'w [i64], &'w mut Build<'w, 'f>);
+
+/// Builder of the values of a way.
+pub(super) type Build<'w, 'f> = dyn FnMut(&mut Body<'f>) -> Vec<Value> + 'w;
+
 /// Subroutine that is being built.
 pub(super) struct Body<'f> {
     pub b: FunctionBuilder<'f>,
@@ -128,13 +134,13 @@ impl<'f> Body<'f> {
     }
 
     /// Converts integers to singles.
-    pub fn to_float(&mut self, v: Value) -> Value {
+    pub fn single_of(&mut self, v: Value) -> Value {
         let ty = Type::clamped(Scalar::F32, self.b.ty(v).lanes());
         self.b.ins().fcvt_from_sint(ty, v)
     }
 
     /// Converts whole singles to integers.
-    pub fn to_int(&mut self, v: Value) -> Value {
+    pub fn int_of(&mut self, v: Value) -> Value {
         let ty = Type::clamped(Scalar::I32, self.b.ty(v).lanes());
         self.b.ins().fcvt_to_sint(ty, v)
     }
@@ -174,7 +180,7 @@ impl<'f> Body<'f> {
         &mut self,
         by: Value,
         otherwise: &mut dyn FnMut(&mut Self) -> Vec<Value>,
-        ways: &mut [(&[i64], &mut dyn FnMut(&mut Self) -> Vec<Value>)],
+        ways: &mut [Way<'_, 'f>],
     ) -> Vec<Value> {
         let first = self.b.create_block();
         let mut cases: Vec<(i64, Block, &[Value])> = Vec::new();

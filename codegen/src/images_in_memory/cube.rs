@@ -96,7 +96,7 @@ impl Body<'_> {
         let (major, place) = self.project([x, y, z]);
         let face = self.face(major);
         let half = self.half_texel(facts);
-        let length = self.to_float(size);
+        let length = self.single_of(size);
         let one = self.int(1);
         let last = self.b.ins().isub(size, one);
         let nearest = {
@@ -110,7 +110,7 @@ impl Body<'_> {
             let c = self.b.ins().fmul(c, length);
             let from = self.b.ins().fsub(c, half);
             let (whole, weight) = self.parted(from, facts);
-            let first = self.to_int(whole);
+            let first = self.int_of(whole);
             // Without a filter the place is on the face.
             let kept = self.clamp(first, zero, last);
             let first = self.blend(nearest, kept, first);

@@ -137,7 +137,7 @@ impl Body<'_> {
             let scale = body.float(f64::from(1.0 / most));
             let mut out = Vec::new();
             for v in fields {
-                let v = body.to_float(v);
+                let v = body.single_of(v);
                 out.push(body.b.ins().fmul(v, scale));
             }
             out
@@ -363,7 +363,7 @@ impl Body<'_> {
                     let v = body.b.ins().fsat(v);
                     let v = body.b.ins().fmul(v, scale);
                     let v = body.b.ins().fnearest(v);
-                    all.push(body.to_int(v));
+                    all.push(body.int_of(v));
                 }
                 body.packed(&all, bits)
             }
@@ -382,7 +382,7 @@ impl Body<'_> {
                     let v = body.b.ins().fnearest(v);
                     let v = body.b.ins().fmax(v, low);
                     let v = body.b.ins().fmin(v, scale);
-                    let v = body.to_int(v);
+                    let v = body.int_of(v);
                     all.push(body.and(v, ones));
                 }
                 body.packed(&all, bits)

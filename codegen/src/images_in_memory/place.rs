@@ -134,7 +134,7 @@ impl Body<'_> {
         let [least, most] = [0.0, LAST_LEVEL].map(|n| self.float(n));
         let lod = self.b.ins().fmax(lod, least);
         let lod = self.b.ins().fmin(lod, most);
-        let lod = self.to_int(lod);
+        let lod = self.int_of(lod);
         let last = self.last_level();
         let last = self.all(last);
         let lod = self.b.ins().umin(lod, last);

@@ -143,11 +143,11 @@ impl Body<'_> {
     /// Returns the nearest layer that exists.
     pub fn layer(&mut self, c: Value, layers: Value) -> Value {
         let c = self.b.ins().fnearest(c);
-        let (zero, most) = (self.float(0.0), self.to_float(layers));
+        let (zero, most) = (self.float(0.0), self.single_of(layers));
         // A NaN is layer 0.
         let c = self.b.ins().fmax(c, zero);
         let c = self.b.ins().fmin(c, most);
-        let c = self.to_int(c);
+        let c = self.int_of(c);
         let one = self.int(1);
         let last = self.b.ins().isub(layers, one);
         self.b.ins().smin(c, last)
@@ -193,7 +193,7 @@ impl Body<'_> {
         let mut straight = |body: &mut Self| {
             let mut axes = Vec::new();
             for &(c, size) in &coords {
-                let length = body.to_float(size);
+                let length = body.single_of(size);
                 let one = body.float(1.0);
                 let normalized = body.all(facts.normalized);
                 let scale = body.blend_floats(normalized, length, one);
@@ -206,7 +206,7 @@ impl Body<'_> {
                 let most = body.b.ins().fadd(length, one);
                 let whole = body.b.ins().fmax(whole, least);
                 let whole = body.b.ins().fmin(whole, most);
-                let first = body.to_int(whole);
+                let first = body.int_of(whole);
                 let one = body.int(1);
                 let second = body.b.ins().iadd(first, one);
                 // 1 for the edge, 0 for a border, which is one texel wide.
@@ -228,13 +228,13 @@ impl Body<'_> {
         let mut repeat = |body: &mut Self| {
             let mut axes = Vec::new();
             for &(c, size) in &coords {
-                let length = body.to_float(size);
+                let length = body.single_of(size);
                 let below = body.b.ins().ffloor(c);
                 let part = body.b.ins().fsub(c, below);
                 let place = body.b.ins().fmul(part, length);
                 let from = body.b.ins().fsub(place, half);
                 let (whole, weight) = body.parted(from, facts);
-                let first = body.to_int(whole);
+                let first = body.int_of(whole);
                 let (zero, one) = (body.int(0), body.int(1));
                 let second = body.b.ins().iadd(first, one);
                 let mut around = |v| {
@@ -257,7 +257,7 @@ impl Body<'_> {
         let mut mirror = |body: &mut Self| {
             let mut axes = Vec::new();
             for &(c, size) in &coords {
-                let length = body.to_float(size);
+                let length = body.single_of(size);
                 let (half_one, two) = (body.float(0.5), body.float(-2.0));
                 let period = body.b.ins().fmul(c, half_one);
                 let period = body.b.ins().fnearest(period);
@@ -267,7 +267,7 @@ impl Body<'_> {
                 let place = body.b.ins().fmul(part, length);
                 let from = body.b.ins().fsub(place, half);
                 let (whole, weight) = body.parted(from, facts);
-                let first = body.to_int(whole);
+                let first = body.int_of(whole);
                 let (zero, one) = (body.int(0), body.int(1));
                 let second = body.b.ins().iadd(first, one);
                 let last = body.b.ins().isub(size, one);

@@ -2,7 +2,7 @@
 //! functions and texts yield errors, not panics.
 
 use gantry_codegen::fuzzing::{
-    IMAGE_SIDE, IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input, module,
+    CUBE_SIDE, IMAGE_SIDE, IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input, module,
 };
 use gantry_codegen::interp::{Addressing, Arg, Buffers, Component, Grid, Image, Sampler, launch};
 use gantry_codegen::ir::{
@@ -144,6 +144,14 @@ fn runnable_ones_run() {
             ..image
         };
         let counters = Arg(vec![memory.add_image(counters)]);
+        let cubes = Image {
+            shape: ImageShape::CubeArray,
+            extent: [CUBE_SIDE, CUBE_SIDE, 12],
+            components: 1,
+            component: Component::Unorm8,
+            ..image
+        };
+        let cubes = Arg(vec![memory.add_image(cubes)]);
         let image = Arg(vec![memory.add_image(image)]);
         let sampler = Arg(vec![memory.add_sampler(Sampler {
             addressing: Addressing::Edge,
@@ -162,6 +170,7 @@ fn runnable_ones_run() {
             sampler,
             block,
             counters,
+            cubes,
         ];
         let simd = simd(&m);
         let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);

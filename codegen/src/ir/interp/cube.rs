@@ -94,7 +94,7 @@ mod tests {
                 for i in 0..size {
                     for at in [[-1, i], [size, i], [i, -1], [i, size]] {
                         let [x, y, other] = neighbour(face, at, size);
-                        assert_eq!(face / 2 == other as usize / 2, false);
+                        assert_ne!(face / 2, other as usize / 2);
                         // It lies at the edge towards the first face.
                         let edges = [x, y].map(|c| c == 0 || c == size - 1);
                         assert!(edges[0] || edges[1], "{face} {at:?}");

@@ -295,20 +295,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let texels: Vec<u32> = (0..16).map(|n| n / 4 * 100_000 + n % 4).collect();
         words.write(&texels).unwrap();
         launch
-            .bind(0, 1, &made(ChannelOrder::Bgra, ChannelType::UnormInt8, row))
-            .bind(0, 2, &made(ChannelOrder::Rg, ChannelType::SnormInt8, row))
-            .bind(
-                0,
-                3,
-                &made(ChannelOrder::Srgba, ChannelType::UnormInt8, row),
-            )
+            .bind(0, 1, made(ChannelOrder::Bgra, ChannelType::UnormInt8, row))
+            .bind(0, 2, made(ChannelOrder::Rg, ChannelType::SnormInt8, row))
+            .bind(0, 3, made(ChannelOrder::Srgba, ChannelType::UnormInt8, row))
             .bind(0, 4, &half)
-            .bind(0, 5, &made(ChannelOrder::Rg, ChannelType::UnormInt16, row))
+            .bind(0, 5, made(ChannelOrder::Rg, ChannelType::UnormInt16, row))
             .bind(0, 6, &words)
             .bind(
                 0,
                 7,
-                &made(ChannelOrder::R, ChannelType::SignedInt8, ImageDesc::d1(4)),
+                made(ChannelOrder::R, ChannelType::SignedInt8, ImageDesc::d1(4)),
             )
     });
 }
