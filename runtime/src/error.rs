@@ -3,6 +3,7 @@
 use crate::limits::Excess;
 use crate::zebin::{SourceLine, ZebinError};
 use gantry_isa_gen::diag::Count;
+use std::any::Any;
 use std::fmt;
 
 /// Error of the runtime.
@@ -173,6 +174,13 @@ pub enum Error {
         /// Reason.
         message: String,
     },
+}
+
+/// Returns the message of a panic.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no text")
 }
 
 fn list(names: &[String]) -> String {

@@ -85,7 +85,7 @@ impl hal::Device for Device {
     }
     unsafe fn destroy_texture_view(&self, _: TextureView) {}
     unsafe fn create_sampler(&self, desc: &hal::SamplerDescriptor<'_>) -> Of<Sampler> {
-        Ok(Sampler::new(desc))
+        Sampler::new(desc).map_err(|what| unexpected("a sampler", &what))
     }
     unsafe fn destroy_sampler(&self, _: Sampler) {}
 

@@ -12,9 +12,24 @@ use wgpu_types as wgt;
 pub struct Sampler(pub(crate) runtime::Sampler);
 
 impl Sampler {
-    pub(crate) fn new(desc: &hal::SamplerDescriptor<'_>) -> Sampler {
-        // Coordinates share one mode, and filters one kind, in Gantry's samplers.
-        let [mode, ..] = desc.address_modes;
+    /// Creates a sampler. Those of Gantry have one address mode and one filter.
+    ///
+    /// # Errors
+    /// The sampler has several, or something else that there is not. The error says what.
+    pub(crate) fn new(desc: &hal::SamplerDescriptor<'_>) -> Result<Sampler, &'static str> {
+        let [mode, second, third] = desc.address_modes;
+        if mode != second || mode != third {
+            return Err("address modes that differ by coordinate");
+        }
+        if desc.mag_filter != desc.min_filter {
+            return Err("filters that differ for smaller and larger texels");
+        }
+        if desc.lod_clamp.start > 0.0 {
+            return Err("a least level of detail");
+        }
+        if desc.anisotropy_clamp > 1 {
+            return Err("anisotropic filters");
+        }
         let address = match mode {
             wgt::AddressMode::ClampToEdge => AddressMode::ClampToEdge,
             wgt::AddressMode::Repeat => AddressMode::Repeat,
@@ -36,7 +51,7 @@ impl Sampler {
             Some(wgt::CompareFunction::Always) => Compare::Always,
         };
         let sampler = runtime::Sampler::new(address, filter).normalized();
-        Sampler(sampler.comparing(compare))
+        Ok(Sampler(sampler.comparing(compare)))
     }
 }
 

@@ -115,10 +115,11 @@ fn texel(format: ImageFormat, color: wgt::Color) -> Vec<u8> {
         v if v <= 0.003_130_8 => v * 12.92,
         v => 1.055 * v.powf(1.0 / 2.4) - 0.055,
     };
-    let [r, g, b] = match format.order().is_srgb() {
-        false => [r, g, b],
-        true => [r, g, b].map(encode),
-    };
+    let mut colors = [r, g, b];
+    if format.order().is_srgb() {
+        colors = colors.map(encode);
+    }
+    let [r, g, b] = colors;
     let all = match format.order() {
         ChannelOrder::Bgra | ChannelOrder::Sbgra => [b, g, r, a],
         ChannelOrder::A => [a; 4],

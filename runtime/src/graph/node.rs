@@ -3,8 +3,7 @@
 use super::sync::{Condvar, Mutex, PoisonError, lock};
 use super::workers::Workers;
 use crate::control::{Cancel, LaunchStats};
-use crate::error::Error;
-use std::any::Any;
+use crate::error::{Error, panic_text};
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -235,7 +234,7 @@ impl Node {
                     Ok(Err(e)) => self.failed(e),
                     Err(panic) => self.failed(Error::Callback {
                         what: self.label.to_string(),
-                        message: said(&*panic).to_owned(),
+                        message: panic_text(&*panic).to_owned(),
                     }),
                 }
             }
@@ -388,11 +387,4 @@ impl Node {
         }
         state.outcome.clone()
     }
-}
-
-/// Returns the message of a panic.
-fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no text")
 }

@@ -395,9 +395,11 @@ impl Run<'_> {
                 Submitted::Event(queue.call(work)?.event().clone())
             }
             Does::Call { fails } => {
-                let work = move || match fails {
-                    true => Err(Error::Queue("the callback fails".to_owned())),
-                    false => Ok(()),
+                let work = move || {
+                    if fails {
+                        return Err(Error::Queue("the callback fails".to_owned()));
+                    }
+                    Ok(())
                 };
                 Submitted::Event(queue.call(work)?.event().clone())
             }

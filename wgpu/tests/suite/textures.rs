@@ -55,6 +55,7 @@ fn texels_are_loaded_sampled_and_stored() {
         );
         let sampler = gpu.device.create_sampler(&wgpu::SamplerDescriptor {
             mag_filter: wgpu::FilterMode::Linear,
+            min_filter: wgpu::FilterMode::Linear,
             ..Default::default()
         });
         let pipeline = gpu.pipeline(text, &[]);

@@ -7,9 +7,8 @@ use super::super::worker::{GroupError, Worker, WorkerMemory};
 use super::LaunchPlan;
 use crate::backend::LaunchRequest;
 use crate::control::{LaunchStats, StopSignals};
-use crate::error::{Error, Fault, Stopped};
+use crate::error::{Error, Fault, Stopped, panic_text};
 use crate::pool::Pool;
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -86,13 +85,6 @@ impl GroupQueue {
     }
 }
 
-/// Returns the message of a panic.
-fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no text")
-}
-
 /// Runs one core's part of a launch. Nothing unwinds from it.
 fn part(
     plan: &LaunchPlan<'_>,
@@ -111,12 +103,12 @@ fn part(
     let own = match catch_unwind(AssertUnwindSafe(|| WorkerMemory::new(plan))) {
         Ok(Ok(own)) => own,
         Ok(Err(e)) => return fail(&e),
-        Err(p) => return fail(&format!("the simulator panicked: {}", said(&*p))),
+        Err(p) => return fail(&format!("the simulator panicked: {}", panic_text(&*p))),
     };
     let mut worker = match catch_unwind(AssertUnwindSafe(|| Worker::new(plan, &own))) {
         Ok(Ok(w)) => w,
         Ok(Err(e)) => return fail(&e),
-        Err(p) => return fail(&format!("the simulator panicked: {}", said(&*p))),
+        Err(p) => return fail(&format!("the simulator panicked: {}", panic_text(&*p))),
     };
     let (mut threads, mut ended) = (0, 0);
     let mut fault = None;
@@ -131,7 +123,7 @@ fn part(
             let end = catch_unwind(run).unwrap_or_else(|p| {
                 let what = format!(
                     "the simulator panicked here or at an instruction soon after: {}",
-                    said(&*p)
+                    panic_text(&*p)
                 );
                 Err(GroupError::Fault(worker.fault(id, what)))
             });
@@ -154,7 +146,7 @@ fn part(
     }
     let counts = match catch_unwind(AssertUnwindSafe(|| worker.finish())) {
         Ok(counts) => counts,
-        Err(p) => return fail(&format!("the simulator panicked: {}", said(&*p))),
+        Err(p) => return fail(&format!("the simulator panicked: {}", panic_text(&*p))),
     };
     share(&mut |s| {
         s.counts.add(&counts);
