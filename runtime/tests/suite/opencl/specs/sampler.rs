@@ -276,7 +276,7 @@ pub fn cases() -> Vec<Case> {
             if writes(&c) {
                 c
             } else {
-                c.skip(&["pvc"], &[], none)
+                c.theirs(&["pvc"], none)
             }
         })
         .collect()
