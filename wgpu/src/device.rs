@@ -162,11 +162,11 @@ impl hal::Device for Device {
 
     unsafe fn create_shader_module(
         &self,
-        desc: &hal::ShaderModuleDescriptor<'_>,
+        _: &hal::ShaderModuleDescriptor<'_>,
         shader: hal::ShaderInput<'_>,
     ) -> Result<Shader, hal::ShaderError> {
         let source = match shader {
-            hal::ShaderInput::Naga(n) => Source::Naga(n, desc.runtime_checks),
+            hal::ShaderInput::Naga(n) => Source::Naga(n),
             hal::ShaderInput::SpirV(words) => Source::Spirv(words.to_vec()),
             _ => {
                 return Err(hal::ShaderError::Compilation(

@@ -42,20 +42,20 @@ impl Pipeline {
         layout: &Layout,
         stage: &hal::ProgrammableStage<'_, Shader>,
     ) -> Result<Pipeline, hal::PipelineError> {
-        let (words, robust) = match &*stage.module.0 {
-            Source::Spirv(words) => (words.clone(), false),
-            Source::Naga(shader, checks) => {
+        let words = match &*stage.module.0 {
+            Source::Spirv(words) => words.clone(),
+            Source::Naga(shader) => {
                 let entry = NagaEntry {
                     constants: stage.constants.clone(),
                     zero_workgroup_memory: stage.zero_initialize_workgroup_memory,
                     ..NagaEntry::new(&shader.module, &shader.info, stage.entry_point)
                 };
-                let words = naga_to_spirv(&entry).map_err(refused)?;
-                (words, checks.bounds_checks)
+                naga_to_spirv(&entry).map_err(refused)?
             }
         };
         let mut options = Options {
-            robust: Some(robust),
+            // Programs that ask for no checks count on a driver that checks, as Vulkan's do.
+            robust: Some(true),
             kernel: Some(stage.entry_point.to_owned()),
             simd: Simd::Width(shared.sub_group_size),
             ..Options::default()

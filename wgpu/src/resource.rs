@@ -107,8 +107,8 @@ pub struct Shader(pub(crate) Arc<Source>);
 
 /// Source of a shader module.
 pub(crate) enum Source {
-    /// Module of naga, and the checks that its accesses need.
-    Naga(hal::NagaShader, wgt::ShaderRuntimeChecks),
+    /// Module of naga.
+    Naga(hal::NagaShader),
     /// Words that naga has not seen.
     Spirv(Vec<u32>),
 }

@@ -107,16 +107,21 @@ enum EntryBytes {
     Fetched(Vec<u8>),
 }
 
+impl EntryBytes {
+    fn all(&self) -> &[u8] {
+        match self {
+            EntryBytes::Mapped(map) => map,
+            #[cfg(feature = "remote-cache")]
+            EntryBytes::Fetched(bytes) => bytes,
+        }
+    }
+}
+
 impl Deref for CachedCode {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        let entry: &[u8] = match &self.0 {
-            EntryBytes::Mapped(map) => map,
-            #[cfg(feature = "remote-cache")]
-            EntryBytes::Fetched(bytes) => bytes,
-        };
-        entry.get(HEADER..).unwrap_or(&[])
+        self.0.all().get(HEADER..).unwrap_or(&[])
     }
 }
 
