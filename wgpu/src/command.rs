@@ -37,7 +37,7 @@ pub(crate) enum Command {
         to: (runtime::Buffer, Pitch),
         size: [usize; 3],
     },
-    Dispatch(PassState, GroupCount),
+    Dispatch(Box<PassState>, GroupCount),
     Timestamp(QuerySet, u32),
     ResetQueries(QuerySet, Range<u32>),
     /// Copy of timestamps to a buffer, at an offset and with a stride.

@@ -166,7 +166,7 @@ impl hal::Device for Device {
         shader: hal::ShaderInput<'_>,
     ) -> Result<Shader, hal::ShaderError> {
         let source = match shader {
-            hal::ShaderInput::Naga(n) => Source::Naga(n),
+            hal::ShaderInput::Naga(n) => Source::Naga(Box::new(n)),
             hal::ShaderInput::SpirV(words) => Source::Spirv(words.to_vec()),
             _ => {
                 return Err(hal::ShaderError::Compilation(

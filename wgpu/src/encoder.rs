@@ -246,12 +246,12 @@ impl hal::CommandEncoder for Encoder {
     unsafe fn dispatch_workgroups(&mut self, count: [u32; 3]) {
         let count = GroupCount::Known(count);
         self.commands
-            .push(Command::Dispatch(self.state.clone(), count));
+            .push(Command::Dispatch(Box::new(self.state.clone()), count));
     }
     unsafe fn dispatch_workgroups_indirect(&mut self, b: &Buffer, at: wgt::BufferAddress) {
         let count = GroupCount::Indirect(b.clone(), at);
         self.commands
-            .push(Command::Dispatch(self.state.clone(), count));
+            .push(Command::Dispatch(Box::new(self.state.clone()), count));
     }
 
     // Nobody can make a pipeline to draw with, so a render pass clears its attachments. wgpu itself

@@ -108,7 +108,7 @@ pub struct Shader(pub(crate) Arc<Source>);
 /// Source of a shader module.
 pub(crate) enum Source {
     /// Module of naga.
-    Naga(hal::NagaShader),
+    Naga(Box<hal::NagaShader>),
     /// Words that naga has not seen.
     Spirv(Vec<u32>),
 }

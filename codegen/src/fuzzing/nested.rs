@@ -28,6 +28,7 @@ impl Gen<'_, '_, '_> {
             Scalar::F32,
         ]);
         let lanes = LANES.start + self.rng.below(LANES.end - LANES.start);
+        let scalar = scalar.filter(|s| self.options.floats || !s.is_float());
         let whole = Type::clamped(scalar.unwrap_or(Scalar::I32), lanes);
         let x = self.value(whole);
         if self.rng.one_in(4) {

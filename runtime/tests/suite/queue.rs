@@ -313,7 +313,11 @@ fn parts_of_buffers_are_arguments() {
             .contains("outside the surface's buffer of 0x10 bytes"),
         "{e}"
     );
-    for (range, what) in [(0..257, "not within"), (8..4, "ends before it begins")] {
+    let (end, begin) = (4, 8);
+    for (range, what) in [
+        (0..257, "not within"),
+        (begin..end, "ends before it begins"),
+    ] {
         let e = all.slice(range).unwrap_err().to_string();
         assert!(e.contains(what), "{e}");
     }
@@ -372,7 +376,7 @@ fn addresses_are_those_of_host_or_device() {
             .run()
             .unwrap();
         k.launch(one())
-            .arg(&b.slice(16..).unwrap())
+            .arg(b.slice(16..).unwrap())
             .arg(78u32)
             .run()
             .unwrap();
