@@ -35,9 +35,10 @@ impl Body<'_> {
     /// components that the format does not have.
     pub fn fetch(&mut self, address: Value, mask: Value) -> Vec<Value> {
         let words = self.load_words(address, mask);
-        let components = match self.access.float {
-            true => self.floats_of(&words),
-            false => self.integers_of(&words),
+        let components = if self.access.float {
+            self.floats_of(&words)
+        } else {
+            self.integers_of(&words)
         };
         self.arranged(&components)
     }
@@ -240,9 +241,10 @@ impl Body<'_> {
         let &[a, b, c, d] = components else {
             return components.to_vec();
         };
-        let (zero, one) = match self.access.float {
-            true => (self.float(0.0), self.float(1.0)),
-            false => (self.int(0), self.int(1)),
+        let (zero, one) = if self.access.float {
+            (self.float(0.0), self.float(1.0))
+        } else {
+            (self.int(0), self.int(1))
         };
         let order = self.fact(ImageFact::ChannelOrder);
         self.choose(
@@ -272,9 +274,10 @@ impl Body<'_> {
                 (&[ALPHA], &mut |_| vec![a, g, b, r]),
             ],
         );
-        let words = match self.access.float {
-            true => self.words_of_floats(&components),
-            false => self.words_of_integers(&components),
+        let words = if self.access.float {
+            self.words_of_floats(&components)
+        } else {
+            self.words_of_integers(&components)
         };
         self.store_words(address, mask, &words);
     }

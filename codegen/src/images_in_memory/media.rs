@@ -45,9 +45,10 @@ impl Expansion {
         let mut args = coords.to_vec();
         if stores {
             let opcode = Opcode::Bitcast;
-            args.push(match ty == bytes {
-                true => value,
-                false => append(func, new, InstData::Unary { opcode, arg: value }, bytes),
+            args.push(if ty == bytes {
+                value
+            } else {
+                append(func, new, InstData::Unary { opcode, arg: value }, bytes)
             });
         }
         let args = ValueList::from_slice(&args, &mut func.dfg.pool);

@@ -231,9 +231,10 @@ impl Expansion {
             };
             let media = matches!(opcode, Opcode::MediaLoad | Opcode::MediaStore);
             let cube = shape.is_cube() == (opcode == Opcode::Sample) || !shape.is_cube();
-            let shaped = match media {
-                true => shape.has_rectangles(),
-                false => shape.coordinates() == coordinates && cube,
+            let shaped = if media {
+                shape.has_rectangles()
+            } else {
+                shape.coordinates() == coordinates && cube
             };
             used && shaped
         });

@@ -237,9 +237,10 @@ impl Emit<'_, '_, '_> {
                 let sampler = self.sampler_of(both.1)?;
                 let mut coords = self.coordinates(inst, &t)?;
                 let compares = inst.op == Op::ImageSampleDrefExplicitLod;
-                let reference = match compares {
-                    true => Some(self.reference(inst)?),
-                    false => None,
+                let reference = if compares {
+                    Some(self.reference(inst)?)
+                } else {
+                    None
                 };
                 let more = self.more(inst, 2 + usize::from(compares))?;
                 let levels = more.lod.is_some() || more.gradients.is_some();
@@ -261,11 +262,9 @@ impl Emit<'_, '_, '_> {
                 let texel = match sampler {
                     Sampler::Argument(sampler) => {
                         let at = ImagePlace { image, sampler };
-                        let snap = match shape(&t)?.is_cube() {
-                            false => Some(self.snaps(sampler)),
-                            // A direction is no place.
-                            true => None,
-                        };
+                        // A direction is no place.
+                        let is_place = !shape(&t)?.is_cube();
+                        let snap = is_place.then(|| self.snaps(sampler));
                         self.sample(at, &t, &coords, (lod, reference), snap, ty)?
                     }
                     Sampler::Constant(..) if compares || shape(&t)?.is_cube() => {

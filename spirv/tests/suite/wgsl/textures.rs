@@ -119,9 +119,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let (first, [w, h]) = level(size, layers, l);
         let (x, y) = (n % 3, n % 2);
         // Outside it is zero.
-        want[32 + k] = match x < w && y < h {
-            true => value(first + (n % 2 * h + y) * w + x),
-            false => 0.0,
+        want[32 + k] = if x < w && y < h {
+            value(first + (n % 2 * h + y) * w + x)
+        } else {
+            0.0
         };
         want[64 + k] = (w * 100 + h * 10 + layers + 4) as f32;
         want[96 + k] = bilinear(size, layers, l, 1, u, v);
