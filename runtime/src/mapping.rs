@@ -8,8 +8,8 @@ use std::ptr::NonNull;
 
 /// Buffer as the host's memory: a pointer that is valid until the mapping is dropped.
 ///
-/// Where the host can access the device's memory (simulator, host and shared memory) this is the
-/// memory itself. Elsewhere it is a copy, which [`Self::unmap`] writes back.
+/// The pointer is to the memory itself, if the host can access it (simulator, host and shared
+/// memory). Elsewhere it is a copy, which [`Self::unmap`] writes back.
 pub struct Mapping {
     buffer: Buffer,
     /// Copy of the buffer; `None` if the host accesses the buffer itself.

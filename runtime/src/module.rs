@@ -72,7 +72,7 @@ impl Device {
     /// Loads a zebin, or the zebin for this device of a container: an archive that `ocloc` writes
     /// for several products, or a program binary of OpenCL.
     ///
-    /// Of an archive it is the zebin of the device's product, else one of its generation, of the
+    /// The zebin of an archive is that of the device's product, else one of its generation, of the
     /// highest revision.
     ///
     /// # Errors

@@ -124,7 +124,7 @@ fn code_is_not_compiled() {
     }
 }
 
-/// Of an archive for several devices, it is the zebin that `--target` or the device names.
+/// The zebin of an archive for several devices is the one that `--target` or the device names.
 #[test]
 fn an_archive_has_a_part_for_each_device() {
     let dir = Scratch::new();

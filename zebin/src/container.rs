@@ -59,8 +59,8 @@ pub fn is_container(bytes: &[u8]) -> bool {
 
 /// Returns the zebin for a device: bytes that are none of the containers are returned as they are.
 ///
-/// Of an archive, zebins of the device's product come before those of its generation. Of equal ones
-/// it is the one of the highest revision.
+/// In an archive, zebins of the device's product come before those of its generation. The highest
+/// revision is taken of equal ones.
 ///
 /// # Errors
 /// The container is damaged, has nothing for the device, or holds patch tokens. The error lists

@@ -12,7 +12,7 @@ use crate::ir::{FloatCC, IntCC, Scalar, Value};
 #[derive(Clone, Copy)]
 struct Major {
     is_z: Value,
-    /// Where it is not z.
+    /// True where the major axis is y, if it is not z.
     is_y: Value,
     negative: Value,
 }

@@ -40,7 +40,7 @@ use body::Body;
 use cranelift_entity::packed_option::PackedOption;
 use std::collections::BTreeMap;
 
-/// What a subroutine does. Subroutines of equal keys are one.
+/// Operation of a subroutine. Subroutines of equal operations are one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Access {
     kind: AccessKind,

@@ -39,9 +39,7 @@ fn have_ocloc() -> bool {
 const CUBE: &[u8] = b"image_cube";
 
 /// Compiles every run filetest for a target, and returns the zebins with their kernels' names. If
-/// kernels may ask for more registers, it includes those that do. Those with cubes are left out,
-/// and where there is no sampler those with images: the driver wants the source offset of every
-/// part of a descriptor, which their `.ze_info` has not.
+/// kernels may ask for more registers, it includes those that do. Those with cubes are left out.
 fn zebins(target: &Target) -> Vec<(PathBuf, Vec<String>, Vec<u8>)> {
     let large = target.with_large_file().is_some();
     let modes = [GrfMode::default(), GrfMode::Large];
@@ -55,10 +53,6 @@ fn zebins(target: &Target) -> Vec<(PathBuf, Vec<String>, Vec<u8>)> {
             continue;
         }
         let module = gantry_codegen::text::parse(&file.body).unwrap().module;
-        let mut functions = module.functions.values();
-        if !target.features().sampler && functions.any(|f| f.images().next().is_some()) {
-            continue;
-        }
         let kernels = module.functions.values();
         let kernels = kernels.filter(|f| matches!(f.kind, FuncKind::Kernel { .. }));
         let names: Vec<String> = kernels.map(|f| f.name.clone()).collect();

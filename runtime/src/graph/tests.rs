@@ -47,7 +47,7 @@ fn seed() -> u64 {
     std::env::var("GANTRY_SEED").map_or(1, |s| s.parse().unwrap())
 }
 
-/// What a command does.
+/// Effect of a command.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Does {
     Succeeds,

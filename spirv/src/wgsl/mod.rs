@@ -42,7 +42,7 @@ pub enum WgslError {
     Entry {
         /// Name of the entry point.
         entry: String,
-        /// What is invalid or not supported.
+        /// Everything that is invalid or not supported.
         errors: Errors,
     },
 }

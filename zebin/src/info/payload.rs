@@ -560,7 +560,8 @@ impl Item for PayloadArg {
                 is_ptr,
                 ..
             } => {
-                if *source_offset != 0 {
+                // An address is a part of an argument, and drivers want the offset of each part.
+                if *source_offset != 0 || *is_ptr {
                     out.entry("source_offset", source_offset);
                 }
                 if *is_ptr {
