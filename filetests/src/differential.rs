@@ -81,6 +81,7 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
         without,
         block2d: features.block2d,
         named_barriers: features.named_barriers,
+        sampler: features.sampler,
         systolic: features.dpas.then_some((features.grf_bytes / 4) as u8),
         doubles: options.doubles && target.features().native_f64,
         float_atomics: options.float_atomics && target.features().float_atomics,

@@ -35,6 +35,8 @@ pub(super) struct GenState<'o> {
     pub(super) texels_used: u32,
     /// True if the kernel has scratch.
     pub(super) scratch: bool,
+    /// True if normalized texels are sampled.
+    pub(super) normalized_texels: bool,
     /// Constant data of the module.
     pub(super) table: DataRef,
     /// First format, and a string.
@@ -205,6 +207,7 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
             reciprocal: false,
         });
     }
+    let toward_zero = func.float_controls().toward_zero;
     // Large values are passed to the subroutine.
     let passes = callee
         .as_ref()
@@ -251,6 +254,7 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
         scratch_used: 0,
         texels_used: 0,
         scratch,
+        normalized_texels: options.sampler || !toward_zero,
         table: DataRef::new(0),
         formats: 1,
         name: DataRef::new(1 + FORMATS.len()),
@@ -327,6 +331,7 @@ fn subroutine(
         scratch_used: SHARED_BYTES,
         texels_used: 0,
         scratch: false,
+        normalized_texels: false,
         table: DataRef::new(0),
         formats: 1,
         name: DataRef::new(1 + FORMATS.len()),

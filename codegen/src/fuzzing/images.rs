@@ -54,7 +54,9 @@ impl Gen<'_, '_, '_> {
                 let v = self.b.ins().image_load_level(ty, 0, &at, lod, masked);
                 self.pool.push(v);
             }
-            Opcode::Sample if self.rng.one_in(2) => self.sample_cube(lanes),
+            Opcode::Sample if self.rng.one_in(2) && self.normalized_texels => {
+                self.sample_cube(lanes);
+            }
             Opcode::Sample => {
                 let f32 = Type::clamped(Scalar::F32, lanes);
                 let at = [(); 2].map(|()| self.whole_coordinate(lanes));

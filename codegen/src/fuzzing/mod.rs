@@ -89,6 +89,9 @@ pub struct Options {
     pub block2d: bool,
     /// Generate named barriers.
     pub named_barriers: bool,
+    /// Normalized texels do not depend on the kernel's rounding: a sampler converts them. Otherwise
+    /// kernels that round toward zero sample none.
+    pub sampler: bool,
     /// Opcodes that are excluded.
     pub without: Vec<Opcode>,
     /// Approximate number of instructions of the kernel. Nested control flow gets fewer.
@@ -128,6 +131,7 @@ impl Options {
             systolic: Some(8),
             block2d: true,
             named_barriers: true,
+            sampler: true,
             without: Vec::new(),
             size: 60,
         }
@@ -147,6 +151,7 @@ impl Options {
             systolic: None,
             block2d: false,
             named_barriers: false,
+            sampler: true,
             without: Vec::new(),
             size: 40,
         }

@@ -82,10 +82,11 @@ impl Legalizer<'_> {
             return;
         }
         self.fired.repair(Repair::ByteProduct);
-        // Bytes in words need no other place.
+        // Bytes in words need no other place, if nothing is between them yet.
         let base = self.base(b.dst.reg).grf_offset + b.dst.offset;
         let spaced = Self::step(&b.dst, b.lanes) == Some(Type::W.bytes()) && b.lanes > 1;
-        if spaced && b.dst.index.is_none() && b.mask.is_none() && base.is_multiple_of(2) {
+        let direct = b.dst.index.is_none() && b.mask.is_none() && base.is_multiple_of(2);
+        if spaced && direct && b.starts {
             b.operation.ty = Type::W;
             b.dst = View {
                 vs: b.dst.vs / 2,
