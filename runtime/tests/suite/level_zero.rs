@@ -6,7 +6,10 @@
 
 use crate::common;
 use crate::common::have;
-use gantry_runtime::{Arg, Device, DeviceKind, Error, Grid, Local};
+use crate::queue_stress;
+use gantry_runtime::{
+    Arg, Device, DeviceKind, Error, Grid, Local, MemoryKind, Pitch, QueueOptions,
+};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -153,6 +156,78 @@ fn takes_launches_of_compiled_kernels() {
         assert!(matches!(e, Error::Grid { .. }), "{e}");
         assert_eq!(y.read::<u8>().unwrap().len(), 1024);
     }
+}
+
+/// Graphs of queues on the driver end as the model of `queue_stress` says, but for contents.
+#[test]
+fn random_graphs_end_on_the_driver() {
+    if !is_child() {
+        if let Some(text) = child("random_graphs_end_on_the_driver", false) {
+            println!("{text}");
+        }
+        return;
+    }
+    let Some(d) = device() else { return };
+    let source = "kernel void t(global uint *from, global uint *to, uint number) {
+        size_t i = get_global_id(0);
+        to[i] = to[i] * 3 + from[i] + number;
+    }";
+    let module = d.load(&without_spirv(common::compile_source(source, 8, "")));
+    queue_stress::on_driver(&d, &module.unwrap().kernel("t").unwrap());
+}
+
+/// A grid that no group of the default size divides is launched in smaller ones.
+#[test]
+fn default_groups_divide_the_grid() {
+    if !is_child() {
+        child("default_groups_divide_the_grid", false);
+        return;
+    }
+    let Some(d) = device() else { return };
+    let kernel = d.load(&core_zebin(16)).unwrap().kernel("vadd").unwrap();
+    let x = d.buffer(1024).unwrap();
+    for (items, groups) in [(100, 10), (96, 6), (97, 97)] {
+        let launch = kernel.launch(Grid::new([items, 1, 1]));
+        let stats = launch.arg(&x).arg(&x).arg(&x).run().unwrap();
+        assert_eq!(stats.threads, groups);
+    }
+}
+
+/// A device lets commands of several queues go on, copies among its memory, and measures them.
+#[test]
+fn copies_and_fills_are_the_drivers() {
+    if !is_child() {
+        child("copies_and_fills_are_the_drivers", false);
+        return;
+    }
+    let Some(d) = device() else { return };
+    let queue = d.queue(QueueOptions::default());
+    let kinds = [MemoryKind::Device, MemoryKind::Host, MemoryKind::Shared];
+    let buffers = kinds.map(|k| d.memory(4096, k).unwrap());
+    for to in &buffers {
+        for pattern in [&[1u8][..], &[1, 2], &[1, 2, 3], &[5; 16], &[6; 32]] {
+            queue.fill(to, pattern).unwrap();
+        }
+        for from in &buffers {
+            if from.overlaps(to) {
+                continue;
+            }
+            let part = from.slice(64..1000).unwrap();
+            queue.copy(&part, to).unwrap();
+            let rows = |offset, row, slice| Pitch { offset, row, slice };
+            for (a, b, size) in [
+                (rows(0, 64, 1024), rows(8, 32, 256), [16, 4, 3]),
+                (rows(0, 64, 1024), rows(8, 32, 100), [16, 4, 2]),
+                (rows(3, 0, 0), rows(5, 0, 0), [7, 1, 1]),
+            ] {
+                queue.copy_rows((from, a), (to, b), size).unwrap();
+            }
+        }
+    }
+    let end = queue.barrier().unwrap();
+    end.wait().unwrap();
+    let times = end.times().unwrap();
+    assert!(times.start <= times.end && times.end <= d.time());
 }
 
 #[test]
