@@ -47,12 +47,17 @@ fn child(test: &str, prints: bool) -> Option<String> {
 /// Returns the command that runs one test of this file again under the driver.
 fn process(test: &str, dir: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
+    as_child(&mut command, test, dir);
+    common::driven::as_if(&mut command, "skl");
+    command
+}
+
+/// Adds to a command that runs this test binary what makes it run one test as a child.
+fn as_child(command: &mut Command, test: &str, dir: &Path) {
     command
         .args(["--exact", &format!("level_zero::{test}"), "--nocapture"])
         .current_dir(dir)
         .env(CHILD, "1");
-    common::driven::as_if(&mut command, "skl");
-    command
 }
 
 fn is_child() -> bool {
@@ -168,12 +173,55 @@ fn random_graphs_end_on_the_driver() {
         return;
     }
     let Some(d) = device() else { return };
+    graphs_on(&d, "skl");
+}
+
+/// The same on Intel's driver of 2026, of the unpacked tree that `GANTRY_ORACLES_2026` names. It is
+/// built for a newer C library, so the test binary goes through that one's loader.
+#[test]
+fn random_graphs_end_on_the_driver_of_2026() {
+    const TEST: &str = "random_graphs_end_on_the_driver_of_2026";
+    if is_child() {
+        let d = Device::open(DeviceKind::LevelZero).unwrap();
+        graphs_on(&d, "tgllp");
+        return;
+    }
+    let Some(root) = std::env::var_os("GANTRY_ORACLES_2026") else {
+        println!("skipped: GANTRY_ORACLES_2026 names no tree of newer packages");
+        return;
+    };
+    if !have("ocloc") {
+        return;
+    }
+    let libraries = Path::new(&root).join("usr/lib/x86_64-linux-gnu");
+    let path = format!("{}:/usr/lib/x86_64-linux-gnu", libraries.display());
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(libraries.join("ld-linux-x86-64.so.2"));
+    command.args(["--library-path", &path]);
+    command.arg(std::env::current_exe().unwrap());
+    as_child(&mut command, TEST, dir.path());
+    common::driven::as_if(&mut command, "tgllp");
+    let out = command
+        .env("HardwareInfoOverride", "1x6x16")
+        .env("UseAubStream", "0")
+        .env("UseBindlessMode", "0")
+        .env("UseExternalAllocatorForSshAndDsh", "0")
+        .env("NEO_CACHE_PERSISTENT", "0")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&out.stdout);
+    let errors = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{text}{errors}");
+    println!("{text}");
+}
+
+fn graphs_on(d: &Device, product: &str) {
     let source = "kernel void t(global uint *from, global uint *to, uint number) {
         size_t i = get_global_id(0);
         to[i] = to[i] * 3 + from[i] + number;
     }";
-    let module = d.load(&without_spirv(common::compile_source(source, 8, "")));
-    queue_stress::on_driver(&d, &module.unwrap().kernel("t").unwrap());
+    let module = d.load(&without_spirv(common::compile_for(product, source, "")));
+    queue_stress::on_driver(d, &module.unwrap().kernel("t").unwrap());
 }
 
 /// A grid that no group of the default size divides is launched in smaller ones.
