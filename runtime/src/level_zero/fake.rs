@@ -1,6 +1,5 @@
-//! Fake driver, which computes nothing and checks how it is used: handles that are alive, lists,
-//! events and kernels that one command at a time has, memory that is not freed while it is used,
-//! and nothing that is left.
+//! Fake driver, which computes nothing and checks how it is used. Handles are alive. One command at
+//! a time has a list, an event or a kernel. Memory is not freed while it is used. Nothing is left.
 #![allow(unsafe_code, reason = "it has the signatures of a C library")]
 
 mod checks;
@@ -34,7 +33,7 @@ struct Object {
     memory: Vec<u8>,
 }
 
-/// What a test tells a context, and what has been seen there.
+/// Orders of a test to a context, and records of what was seen there.
 #[derive(Default)]
 pub(super) struct Behavior {
     /// Result of waits. `NOT_READY` is given until it is changed.

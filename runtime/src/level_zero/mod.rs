@@ -1,8 +1,8 @@
 //! GPUs through Level Zero. The library `libze_loader.so.1` or `ze_loader.dll` is loaded at run
 //! time, never linked.
 //!
-//! Commands of several threads are with the driver at once, each with an immediate list, an event
-//! and, for a launch, a kernel of its own (`ffi`). No lock is held while one waits for its end.
+//! Commands of several threads are with the driver at once. Each has an immediate list and an event
+//! of its own, and a launch a kernel too (`ffi`). No lock is held while one waits for its end.
 
 mod api;
 mod clock;

@@ -1,7 +1,7 @@
 //! Lanes: immediate command lists, each with the event of its command.
 //!
-//! A command takes a lane that is idle, or makes one, so that commands of several threads are with
-//! the GPU at once and none waits for another's end under a lock.
+//! A command takes a lane that is idle, or makes one. So commands of several threads are with the
+//! GPU at once, and none waits for another's end.
 
 use super::super::api::{
     Code, EventDesc, EventPoolDesc, Functions, Handle, KernelTimestamp, NOT_READY, QueueDesc, check,
