@@ -2,7 +2,7 @@
 
 use crate::arg::Arg;
 use crate::buffer::{BufferBackend, MemoryKind};
-use crate::control::{LaunchStats, Print, Progress, StopSignals};
+use crate::control::{LaunchStats, Print, Progress, Span, StopSignals};
 use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::limits::Limits;
@@ -71,8 +71,8 @@ pub(crate) trait DeviceBackend: Send + Sync {
 
 /// Module loaded on a device.
 pub(crate) trait ModuleBackend: Send + Sync {
-    /// Runs a kernel to its end.
-    fn launch(&self, request: &LaunchRequest<'_>) -> Result<LaunchStats, Error>;
+    /// Runs a kernel to its end. Returns its time too, where the device measures it.
+    fn launch(&self, request: &LaunchRequest<'_>) -> Result<(LaunchStats, Option<Span>), Error>;
 }
 
 /// Launch whose arguments and grid have been checked.
@@ -85,6 +85,8 @@ pub(crate) struct LaunchRequest<'a> {
     pub(crate) global: [u32; 3],
     /// Work-items of a full group.
     pub(crate) local: [u32; 3],
+    /// True if neither the host nor the kernel has chosen them.
+    pub(crate) any_local: bool,
     /// Global id of the first work-item.
     pub(crate) offset: [u32; 3],
     /// Number of dimensions, 1 to 3.

@@ -1,5 +1,6 @@
 //! Device memory as the host sees it.
 
+use crate::control::Span;
 use crate::error::Error;
 use bytemuck::Pod;
 use gantry_isa_gen::diag::Count;
@@ -8,16 +9,16 @@ use std::ops::{Bound, RangeBounds};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Device memory.
+/// Device memory. Copies return their time, where the device measures it.
 pub(crate) trait BufferBackend: Send + Sync {
     /// Returns the length in bytes.
     fn len(&self) -> usize;
     /// Returns the address that kernels see.
     fn address(&self) -> u64;
     /// Copies out of the buffer, from the offset `at`; the range is within the buffer.
-    fn read(&self, at: usize, out: &mut [u8]) -> Result<(), Error>;
+    fn read(&self, at: usize, out: &mut [u8]) -> Result<Option<Span>, Error>;
     /// Copies into the buffer, at the offset `at`; the range is within the buffer.
-    fn write(&self, at: usize, data: &[u8]) -> Result<(), Error>;
+    fn write(&self, at: usize, data: &[u8]) -> Result<Option<Span>, Error>;
     /// Returns the id of the device that it belongs to: `DeviceBackend::id`.
     fn device(&self) -> usize;
     /// Returns the kind of memory.
@@ -26,7 +27,19 @@ pub(crate) trait BufferBackend: Send + Sync {
     fn host_ptr(&self) -> Option<NonNull<u8>>;
     /// Repeats a pattern, from the offset `at` on; the range is within the buffer, and the pattern
     /// is not empty.
-    fn fill(&self, at: usize, bytes: usize, pattern: &[u8]) -> Result<(), Error>;
+    fn fill(&self, at: usize, bytes: usize, pattern: &[u8]) -> Result<Option<Span>, Error>;
+    /// Copies rows from memory of the same device at an address; all are within their memory, and
+    /// none overlaps another. `None` if the host has to copy.
+    fn copy_rows(
+        &self,
+        to: Pitch,
+        source: u64,
+        from: Pitch,
+        size: [usize; 3],
+    ) -> Option<Result<Option<Span>, Error>> {
+        let _ = (to, source, from, size);
+        None
+    }
 }
 
 /// Kind of memory.
@@ -187,9 +200,15 @@ impl Buffer {
     /// # Errors
     /// The device fails to copy.
     pub fn read<T: Pod>(&self) -> Result<Vec<T>, Error> {
+        Ok(self.read_measured()?.0)
+    }
+
+    pub(crate) fn read_measured<T: Pod>(&self) -> Result<(Vec<T>, Option<Span>), Error> {
         let mut out = vec![T::zeroed(); self.len().checked_div(size_of::<T>()).unwrap_or(0)];
-        self.read_bytes(0, bytemuck::cast_slice_mut(&mut out))?;
-        Ok(out)
+        let bytes = bytemuck::cast_slice_mut(&mut out);
+        self.check(0, bytes.len())?;
+        let measured = self.inner.read(self.at, bytes)?;
+        Ok((out, measured))
     }
 
     /// Reads as many elements as `out` has, starting at index `first`.
@@ -207,7 +226,8 @@ impl Buffer {
     /// The range is not within the buffer, or the device fails to copy.
     pub fn read_bytes(&self, at: usize, out: &mut [u8]) -> Result<(), Error> {
         self.check(at, out.len())?;
-        self.inner.read(self.at + at, out)
+        self.inner.read(self.at + at, out)?;
+        Ok(())
     }
 
     /// Writes elements from the buffer's start.
@@ -232,6 +252,11 @@ impl Buffer {
     /// # Errors
     /// The range is not within the buffer, or the device fails to copy.
     pub fn write_bytes(&self, at: usize, data: &[u8]) -> Result<(), Error> {
+        self.write_measured(at, data)?;
+        Ok(())
+    }
+
+    pub(crate) fn write_measured(&self, at: usize, data: &[u8]) -> Result<Option<Span>, Error> {
         self.check(at, data.len())?;
         self.inner.write(self.at + at, data)
     }
@@ -241,10 +266,11 @@ impl Buffer {
     /// # Errors
     /// The pattern is empty, or the device fails to write.
     pub fn fill<T: Pod>(&self, pattern: &[T]) -> Result<(), Error> {
-        self.fill_bytes(bytemuck::cast_slice(pattern))
+        self.fill_measured(bytemuck::cast_slice(pattern))?;
+        Ok(())
     }
 
-    fn fill_bytes(&self, pattern: &[u8]) -> Result<(), Error> {
+    pub(crate) fn fill_measured(&self, pattern: &[u8]) -> Result<Option<Span>, Error> {
         if pattern.is_empty() {
             return Err(Error::Buffer("a fill by an empty pattern".to_owned()));
         }
@@ -256,8 +282,40 @@ impl Buffer {
     /// # Errors
     /// It is longer than this buffer, or has bytes in common with it. The device fails to copy.
     pub fn copy_from(&self, source: &Buffer) -> Result<(), Error> {
+        self.copy_measured(source)?;
+        Ok(())
+    }
+
+    pub(crate) fn copy_measured(&self, source: &Buffer) -> Result<Option<Span>, Error> {
         self.check_copy(source)?;
-        self.copy_row(0, source, 0, source.len)
+        if source.len == 0 {
+            return Ok(None);
+        }
+        let row = Pitch::default();
+        match self.copy_on_device(row, source, row, [source.len, 1, 1]) {
+            Some(result) => result,
+            None => self.copy_row(0, source, 0, source.len),
+        }
+    }
+
+    /// Lets the device copy rows, where both buffers are its own and it can.
+    fn copy_on_device(
+        &self,
+        to: Pitch,
+        source: &Buffer,
+        from: Pitch,
+        size: [usize; 3],
+    ) -> Option<Result<Option<Span>, Error>> {
+        if self.inner.device() != source.inner.device() {
+            return None;
+        }
+        let within = |b: &Buffer, p: Pitch| Pitch {
+            offset: p.offset + b.at,
+            ..p
+        };
+        let (to, from) = (within(self, to), within(source, from));
+        self.inner
+            .copy_rows(to, source.allocation_address(), from, size)
     }
 
     pub(crate) fn check_copy(&self, source: &Buffer) -> Result<(), Error> {
@@ -274,17 +332,28 @@ impl Buffer {
         Ok(())
     }
 
-    fn copy_row(&self, at: usize, source: &Buffer, from: usize, len: usize) -> Result<(), Error> {
+    fn copy_row(
+        &self,
+        at: usize,
+        source: &Buffer,
+        from: usize,
+        len: usize,
+    ) -> Result<Option<Span>, Error> {
+        let mut measured = None;
         let mut chunk = vec![0; len.min(CHUNK)];
         let mut done = 0;
         while done < len {
             let n = chunk.len().min(len - done);
             let part = chunk.get_mut(..n).unwrap_or_default();
-            source.inner.read(source.at + from + done, part)?;
-            self.inner.write(self.at + at + done, part)?;
+            let read = source.inner.read(source.at + from + done, part)?;
+            let written = self.inner.write(self.at + at + done, part)?;
+            // The times of another device are on its own clock.
+            let same = source.inner.device() == self.inner.device();
+            let both = Span::join(read.filter(|_| same), written);
+            measured = Span::join(measured, both);
             done += n;
         }
-        Ok(())
+        Ok(measured)
     }
 
     /// Copies rows of another buffer: `size` has the bytes of a row, the rows of a slice, and the
@@ -300,22 +369,38 @@ impl Buffer {
         from: Pitch,
         size: [usize; 3],
     ) -> Result<(), Error> {
+        self.copy_rows_measured(to, source, from, size)?;
+        Ok(())
+    }
+
+    pub(crate) fn copy_rows_measured(
+        &self,
+        to: Pitch,
+        source: &Buffer,
+        from: Pitch,
+        size: [usize; 3],
+    ) -> Result<Option<Span>, Error> {
         self.check_rows(to, source, from, size)?;
         let [bytes, rows, slices] = size;
         if size.contains(&0) {
-            return Ok(());
+            return Ok(None);
         }
+        if let Some(result) = self.copy_on_device(to, source, from, size) {
+            return result;
+        }
+        let mut measured = None;
         for slice in 0..slices {
             for row in 0..rows {
                 // `check_rows` has seen that the last row is inside.
                 let (Some(to), Some(from)) = (to.row_at(row, slice), from.row_at(row, slice))
                 else {
-                    return Ok(());
+                    return Ok(measured);
                 };
-                self.copy_row(to, source, from, bytes)?;
+                let row = self.copy_row(to, source, from, bytes)?;
+                measured = Span::join(measured, row);
             }
         }
-        Ok(())
+        Ok(measured)
     }
 
     pub(crate) fn check_rows(

@@ -62,6 +62,26 @@ impl LaunchStats {
     }
 }
 
+/// Time in which the device was seen to be at work on a command, in nanoseconds of its clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Span {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+impl Span {
+    /// Returns the time from the begin of the first part of a command to the end of the last.
+    pub(crate) fn join(a: Option<Span>, b: Option<Span>) -> Option<Span> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(Span {
+                start: a.start.min(b.start),
+                end: a.end.max(b.end),
+            }),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
 /// Counter of a launch's ended threads, to be read from another thread while the launch runs.
 /// Clones count the same launch.
 #[derive(Clone, Debug, Default)]

@@ -255,7 +255,7 @@ impl Device {
     ///
     /// # Errors
     /// A size is 0 or beyond what surface states hold. There is not that much memory. The
-    /// device has no images here (Level Zero).
+    /// device has no images here (Level Zero, but on products without a sampler).
     pub fn image(&self, format: ImageFormat, desc: ImageDesc) -> Result<Image, Error> {
         let buffer = self.buffer(Image::bytes(format, desc)?)?;
         self.image_of(&buffer, format, desc)

@@ -59,6 +59,8 @@ pub(crate) struct CheckedGrid {
     pub(crate) global: [u32; 3],
     /// Work-items of a full group.
     pub(crate) local: [u32; 3],
+    /// True if neither the host nor the kernel has chosen them.
+    pub(crate) any_local: bool,
     /// Global id of the first work-item.
     pub(crate) offset: [u32; 3],
     /// Number of dimensions, 1 to 3.
@@ -158,6 +160,7 @@ impl Grid {
         Ok(CheckedGrid {
             global,
             local,
+            any_local: self.group.is_none() && required.is_none(),
             offset,
             dimensions,
         })

@@ -4,7 +4,7 @@ use crate::arg::Arg;
 use crate::backend::LaunchRequest;
 use crate::bind;
 use crate::buffer::Buffer;
-use crate::control::{Cancel, LaunchStats, Print, Progress, StopSignals};
+use crate::control::{Cancel, LaunchStats, Print, Progress, Span, StopSignals};
 use crate::error::Error;
 use crate::grid::{CheckedGrid, Grid};
 use crate::module::Kernel;
@@ -165,7 +165,7 @@ impl<'k> Launch<'k> {
     /// Stops the launch at a time, with [`Error::Stopped`]. What it has written so far stays.
     ///
     /// On Level Zero the wait ends and the GPU goes on. What the launch uses is kept until the GPU
-    /// has ended. The next launch or copy on the device waits for that.
+    /// has ended. Other commands do not wait for that, and may see the launch still write.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self
@@ -190,7 +190,7 @@ impl<'k> Launch<'k> {
     /// The arguments or the grid are wrong, or the device cannot run the kernel. The
     /// launch needs more than the device's limits allow, faults, or is stopped.
     pub fn run(self) -> Result<LaunchStats, Error> {
-        self.prepare()?.run(None)
+        Ok(self.prepare()?.run(None)?.0)
     }
 
     /// Checks the arguments and the grid.
@@ -335,8 +335,12 @@ enum PreparedGrid {
 }
 
 impl PreparedLaunch<'_> {
-    /// Runs the kernel to its end, or until the launch's own signals or `cancel` stop it.
-    pub(crate) fn run(&self, cancel: Option<&Cancel>) -> Result<LaunchStats, Error> {
+    /// Runs the kernel to its end, or until the launch's own signals or `cancel` stop it. Returns
+    /// its time too, where the device measures it.
+    pub(crate) fn run(
+        &self,
+        cancel: Option<&Cancel>,
+    ) -> Result<(LaunchStats, Option<Span>), Error> {
         let launch = &self.launch;
         let kernel = &launch.kernel;
         let Some(info) = kernel.info() else {
@@ -355,6 +359,7 @@ impl PreparedLaunch<'_> {
             kernel: info,
             global: grid.global,
             local: grid.local,
+            any_local: grid.any_local,
             offset: grid.offset,
             dimensions: grid.dimensions,
             args: &launch.args,

@@ -46,6 +46,7 @@
 //! | `mapping` | buffers in the host's memory |
 //! | `image` | images over buffers |
 //! | `arg` | arguments |
+//! | `image_facts` | images and samplers as kernels find them in the payload |
 //! | `backend` | traits that a device implements |
 //! | `sim` | the simulator |
 //! | `level_zero` | GPUs through Level Zero |
@@ -69,6 +70,7 @@ mod graph;
 mod grid;
 mod host_memory;
 mod image;
+mod image_facts;
 mod image_type;
 mod launch;
 mod level_zero;

@@ -34,6 +34,7 @@ pub enum EventState {
 
 /// Times of a command on its device's clock, in nanoseconds. On the simulator the clock shows
 /// modelled time: it goes on while commands run, by what they would take on the product.
+/// On a GPU it is the time of its timer, from the first command on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EventTimes {
     /// Submission.

@@ -2,7 +2,7 @@
 
 use super::sync::{Condvar, Mutex, PoisonError, lock};
 use super::workers::Workers;
-use crate::control::{Cancel, LaunchStats};
+use crate::control::{Cancel, LaunchStats, Span};
 use crate::error::{Error, panic_text};
 use std::fmt;
 use std::mem;
@@ -22,8 +22,10 @@ pub(crate) type Work = Box<dyn FnOnce(&Cancel) -> Result<Done, Error> + Send>;
 pub(crate) struct Done {
     /// Statistics of a launch.
     pub(crate) stats: Option<LaunchStats>,
-    /// Time on the device, in nanoseconds.
+    /// Time on the device, in nanoseconds, where none was measured.
     pub(crate) nanoseconds: u64,
+    /// Time that the device has measured.
+    pub(crate) measured: Option<Span>,
 }
 
 /// Owner of nodes, which is told of each end: a queue.
@@ -257,10 +259,15 @@ impl Node {
             return Vec::new();
         }
         state.stage = Stage::Ended;
-        let time = match &outcome {
-            Outcome::Done(done) => done.nanoseconds,
-            Outcome::Failed(_) | Outcome::DependsOn(_) => 0,
+        let (begin, time) = match &outcome {
+            Outcome::Done(done) => match done.measured {
+                Some(m) => (m.start, m.end.saturating_sub(m.start)),
+                None => (0, done.nanoseconds),
+            },
+            Outcome::Failed(_) | Outcome::DependsOn(_) => (0, 0),
         };
+        // A command begins after those that it waited for, whatever a timer says.
+        state.times.start = state.times.start.max(begin);
         state.times.end = state.times.start.saturating_add(time);
         let end = state.times.end;
         let failed = outcome.failure().cloned();

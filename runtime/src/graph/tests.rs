@@ -93,6 +93,7 @@ fn run_graph(graph: &[(Does, Vec<(usize, bool)>)], threads: usize) {
                     Does::Succeeds => Ok(Done {
                         stats: None,
                         nanoseconds: 10,
+                        measured: None,
                     }),
                     Does::Fails => Err(Error::Queue(format!("{n} fails"))),
                     Does::Panics => panic!("{n} panics"),

@@ -7,6 +7,7 @@ use super::host::loader;
 use crate::error::Error;
 use libloading::Library;
 use std::ffi::{c_char, c_void};
+use std::ptr::null_mut;
 
 pub(super) type Handle = *mut c_void;
 pub(super) type Code = u32;
@@ -38,11 +39,46 @@ pub(super) struct KernelDesc {
 }
 
 #[repr(C)]
-pub(super) struct ListDesc {
+pub(super) struct EventPoolDesc {
     pub(super) stype: u32,
     pub(super) next: *const c_void,
-    pub(super) ordinal: u32,
     pub(super) flags: u32,
+    pub(super) count: u32,
+}
+
+#[repr(C)]
+pub(super) struct EventDesc {
+    pub(super) stype: u32,
+    pub(super) next: *const c_void,
+    pub(super) index: u32,
+    pub(super) signal: u32,
+    pub(super) wait: u32,
+}
+
+/// Readings of a timer.
+#[repr(C)]
+#[derive(Default)]
+pub(super) struct TimestampData {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+pub(super) struct KernelTimestamp {
+    pub(super) global: TimestampData,
+    /// Those of the context, whose timer stands still while others run.
+    pub(super) context: TimestampData,
+}
+
+#[repr(C)]
+pub(super) struct CopyRegion {
+    pub(super) x: u32,
+    pub(super) y: u32,
+    pub(super) z: u32,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) depth: u32,
 }
 
 #[repr(C)]
@@ -103,13 +139,47 @@ pub(super) struct DeviceProperties {
     pub(super) name: [u8; 256],
 }
 
+impl DeviceProperties {
+    /// Type of the structure as the first version of Level Zero has it.
+    pub(super) const V1: u32 = 3;
+    /// Type of the structure of version 1.2, whose timer resolution is in ticks of a second.
+    pub(super) const V1_2: u32 = 0x2_0006;
+
+    /// Returns a structure for the driver to fill in.
+    pub(super) fn empty(stype: u32) -> DeviceProperties {
+        DeviceProperties {
+            stype,
+            next: null_mut(),
+            ty: 0,
+            vendor: 0,
+            device: 0,
+            flags: 0,
+            subdevice: 0,
+            core_clock: 0,
+            max_alloc: 0,
+            max_contexts: 0,
+            max_priority: 0,
+            threads_per_eu: 0,
+            simd_width: 0,
+            eus_per_subslice: 0,
+            subslices_per_slice: 0,
+            slices: 0,
+            timer_resolution: 0,
+            timestamp_bits: 0,
+            kernel_timestamp_bits: 0,
+            uuid: [0; 16],
+            name: [0; 256],
+        }
+    }
+}
+
 macro_rules! api {
     ($($field:ident = $name:literal : fn($($arg:ty),*);)*) => {
-       /// Functions of the loader, looked up once. The library stays loaded as long as they are
-       /// used.
+        /// Functions of the loader, looked up once. The library stays loaded as long as they are
+        /// used.
         pub(super) struct Functions {
             $(pub(super) $field: unsafe extern "C" fn($($arg),*) -> Code,)*
-            _library: Option<Library>,
+            pub(super) _library: Option<Library>,
         }
 
         impl Functions {
@@ -129,12 +199,12 @@ macro_rules! api {
                 Ok(Functions { $($field,)* _library: Some(library) })
             }
 
-           /// Returns functions without a driver: each tells `fake::called` that it was called.
+            /// Returns functions that do nothing and succeed.
             #[cfg(test)]
-            pub(super) fn fake() -> Functions {
+            pub(super) fn that_do_nothing() -> Functions {
                 $(
                     unsafe extern "C" fn $field($(_: $arg),*) -> Code {
-                        super::fake::called(stringify!($field))
+                        0
                     }
                 )*
                 Functions { $($field,)* _library: None }
@@ -150,15 +220,24 @@ api! {
     device_properties = b"zeDeviceGetProperties\0": fn(Handle, *mut DeviceProperties);
     context_create = b"zeContextCreate\0": fn(Handle, *const ContextDesc, *mut Handle);
     context_destroy = b"zeContextDestroy\0": fn(Handle);
-    queue_create = b"zeCommandQueueCreate\0": fn(Handle, Handle, *const QueueDesc, *mut Handle);
-    queue_destroy = b"zeCommandQueueDestroy\0": fn(Handle);
-    queue_execute = b"zeCommandQueueExecuteCommandLists\0": fn(Handle, u32, *mut Handle, Handle);
-    queue_synchronize = b"zeCommandQueueSynchronize\0": fn(Handle, u64);
-    list_create = b"zeCommandListCreate\0": fn(Handle, Handle, *const ListDesc, *mut Handle);
+    event_pool_create = b"zeEventPoolCreate\0":
+        fn(Handle, *const EventPoolDesc, u32, *mut Handle, *mut Handle);
+    event_pool_destroy = b"zeEventPoolDestroy\0": fn(Handle);
+    event_create = b"zeEventCreate\0": fn(Handle, *const EventDesc, *mut Handle);
+    event_destroy = b"zeEventDestroy\0": fn(Handle);
+    event_synchronize = b"zeEventHostSynchronize\0": fn(Handle, u64);
+    event_reset = b"zeEventHostReset\0": fn(Handle);
+    event_timestamp = b"zeEventQueryKernelTimestamp\0": fn(Handle, *mut KernelTimestamp);
+    list_create_immediate = b"zeCommandListCreateImmediate\0":
+        fn(Handle, Handle, *const QueueDesc, *mut Handle);
     list_destroy = b"zeCommandListDestroy\0": fn(Handle);
-    list_close = b"zeCommandListClose\0": fn(Handle);
     list_copy = b"zeCommandListAppendMemoryCopy\0":
         fn(Handle, *mut c_void, *const c_void, usize, Handle, u32, *mut Handle);
+    list_copy_region = b"zeCommandListAppendMemoryCopyRegion\0":
+        fn(Handle, *mut c_void, *const CopyRegion, u32, u32, *const c_void, *const CopyRegion, u32,
+           u32, Handle, u32, *mut Handle);
+    list_fill = b"zeCommandListAppendMemoryFill\0":
+        fn(Handle, *mut c_void, *const c_void, usize, usize, Handle, u32, *mut Handle);
     list_launch = b"zeCommandListAppendLaunchKernel\0":
         fn(Handle, Handle, *const GroupCount, Handle, u32, *mut Handle);
     list_barrier = b"zeCommandListAppendBarrier\0": fn(Handle, Handle, u32, *mut Handle);
@@ -179,17 +258,21 @@ api! {
     kernel_destroy = b"zeKernelDestroy\0": fn(Handle);
     kernel_argument = b"zeKernelSetArgumentValue\0": fn(Handle, u32, usize, *const c_void);
     kernel_group_size = b"zeKernelSetGroupSize\0": fn(Handle, u32, u32, u32);
+    kernel_indirect = b"zeKernelSetIndirectAccess\0": fn(Handle, u32);
     kernel_offset = b"zeKernelSetGlobalOffsetExp\0": fn(Handle, u32, u32, u32);
 }
 
 /// Result of a wait that timed out.
 pub(super) const NOT_READY: Code = 1;
 
+/// Result of a call on a device that no longer works.
+pub(super) const DEVICE_LOST: Code = 0x7000_0001;
+
 /// Formats a result code by its name.
 pub(super) fn code_name(code: Code) -> String {
     let name = match code {
         NOT_READY => "ZE_RESULT_NOT_READY",
-        0x7000_0001 => "ZE_RESULT_ERROR_DEVICE_LOST",
+        DEVICE_LOST => "ZE_RESULT_ERROR_DEVICE_LOST",
         0x7000_0002 => "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
         0x7000_0003 => "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
         0x7000_0004 => "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE",

@@ -1,129 +1,504 @@
-//! Fake driver that does nothing and returns the codes it is told to, to test the device when waits
-//! fail.
+//! Fake driver, which computes nothing and checks how it is used. Handles are alive. One command at
+//! a time has a list, an event or a kernel. Memory is not freed while it is used. Nothing is left.
+#![allow(unsafe_code, reason = "it has the signatures of a C library")]
 
-use super::api::{Code, NOT_READY};
-use super::ffi::{DriverModule, Gpu, Memory, WaitError};
-use crate::buffer::MemoryKind;
-use crate::control::StopSignals;
-use crate::error::Stopped;
-use std::cell::{Cell, RefCell};
-use std::time::Instant;
+mod checks;
 
-const LOST: Code = 0x7000_0001;
+use super::api::{
+    Code, ContextDesc, CopyRegion, DeviceMemDesc, EventDesc, EventPoolDesc, Functions, GroupCount,
+    Handle, HostMemDesc, KernelDesc, KernelTimestamp, ModuleDesc, NOT_READY, QueueDesc,
+    TimestampData,
+};
+use std::collections::{HashMap, HashSet};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-thread_local! {
-    static CALLS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
-    /// Results of waits for the queue, and of submissions to it.
-    static WAITS: Cell<Code> = const { Cell::new(0) };
-    static GIVES: Cell<Code> = const { Cell::new(0) };
+/// Object of the driver.
+struct Object {
+    kind: &'static str,
+    /// Object that it was made from; 0 for a context.
+    parent: usize,
+    context: usize,
+    /// Event of the command that uses it.
+    used: Option<usize>,
+    /// Arguments of a kernel, and whether it has a group size.
+    arguments: HashSet<u32>,
+    has_group: bool,
+    /// An event that has happened.
+    happened: bool,
+    /// Waits that find an event not ready before it happens.
+    waits: u32,
+    memory: Vec<u8>,
 }
 
-/// Records a call of a driver's function and returns its result.
-pub(super) fn called(name: &'static str) -> Code {
-    CALLS.with_borrow_mut(|c| c.push(name));
-    match name {
-        "queue_synchronize" => WAITS.get(),
-        "queue_execute" => GIVES.get(),
-        _ => 0,
+/// Orders of a test to a context, and records of what was seen there.
+#[derive(Default)]
+pub(super) struct Behavior {
+    /// Result of waits. `NOT_READY` is given until it is changed.
+    pub(super) waits: Code,
+    /// Result of submissions, but of barriers.
+    pub(super) submits: Code,
+    /// Number of waits that find a command not ready.
+    pub(super) slow: u32,
+    pub(super) mistakes: Vec<String>,
+    /// Objects that were created, by kind.
+    pub(super) created: HashMap<&'static str, usize>,
+    /// Largest number of commands at once.
+    pub(super) most_at_once: usize,
+    /// Calls that destroy and free, in order.
+    pub(super) destroyed: Vec<&'static str>,
+}
+
+#[derive(Default)]
+struct World {
+    objects: HashMap<usize, Object>,
+    contexts: HashMap<usize, Behavior>,
+}
+
+static WORLD: LazyLock<Mutex<World>> = LazyLock::new(Mutex::default);
+static NEXT: AtomicUsize = AtomicUsize::new(1);
+
+fn world() -> MutexGuard<'static, World> {
+    WORLD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads or changes the behavior of a context.
+pub(super) fn of<T>(context: Handle, f: impl FnOnce(&mut Behavior) -> T) -> T {
+    f(world().contexts.entry(context as usize).or_default())
+}
+
+/// Lists the kinds of the objects of a context that are alive.
+pub(super) fn alive(context: Handle) -> Vec<&'static str> {
+    let world = world();
+    let of = world
+        .objects
+        .values()
+        .filter(|o| o.context == context as usize);
+    let mut kinds: Vec<_> = of.map(|o| o.kind).collect();
+    kinds.sort_unstable();
+    kinds
+}
+
+impl World {
+    fn mistake(&mut self, context: usize, what: String) -> Code {
+        let behavior = self.contexts.entry(context).or_default();
+        behavior.mistakes.push(what);
+        0x7800_0004
     }
-}
 
-/// Takes the calls since the last time that destroy, free or use the queue.
-fn calls() -> Vec<&'static str> {
-    let all = CALLS.take();
-    let matter = |c: &&str| c.ends_with("_destroy") || c.starts_with("queue_") || *c == "mem_free";
-    all.into_iter().filter(matter).collect()
-}
-
-fn launch(m: &DriverModule, signals: StopSignals<'_>) -> Result<(), WaitError> {
-    m.launch("k", [1; 3], [1; 3], [0; 3], &[], signals)
-}
-
-#[test]
-fn what_the_queue_may_use_outlives_waits_that_fail() {
-    let gpu = Gpu::fake();
-    let given = ["queue_execute", "queue_synchronize"];
-    // Everything succeeds.
-    let m = Memory::new(&gpu, 64, MemoryKind::Device).unwrap();
-    m.write(0, vec![1; 64]).unwrap();
-    assert_eq!(calls(), [&given[..], &["list_destroy"]].concat());
-    drop(m);
-    assert_eq!(calls(), ["mem_free"]);
-    // The wait for a copy fails, or the submission before it: nothing is freed.
-    for (gives, waits) in [(0, LOST), (LOST, 0)] {
-        let [m, other] = [0; 2].map(|_| Memory::new(&gpu, 64, MemoryKind::Device).unwrap());
-        GIVES.set(gives);
-        WAITS.set(waits);
-        assert!(m.read(0, &mut [0; 64]).is_err());
-        drop(m);
-        let n = if gives == 0 { 2 } else { 1 };
-        assert_eq!(calls(), given[..n]);
-        // Waits go on to fail: nothing new is submitted.
-        WAITS.set(LOST);
-        assert!(other.write(0, vec![1]).is_err());
-        assert_eq!(calls(), ["queue_synchronize"]);
-        // A wait succeeds: the queue has ended all of it.
-        WAITS.set(0);
-        GIVES.set(0);
-        other.write(0, vec![1]).unwrap();
-        let freed = ["queue_synchronize", "list_destroy", "mem_free"];
-        assert_eq!(
-            calls(),
-            [&freed[..], &given[..], &["list_destroy"]].concat()
+    fn create(&mut self, kind: &'static str, parent: Handle, out: *mut Handle) -> Code {
+        let parent = parent as usize;
+        let id = NEXT.fetch_add(1, Ordering::Relaxed) * 64;
+        let context = match self.objects.get(&parent) {
+            Some(o) => o.context,
+            None if kind == "context" => id,
+            None => return self.mistake(parent, format!("a {kind} of nothing")),
+        };
+        let behavior = self.contexts.entry(context).or_default();
+        *behavior.created.entry(kind).or_default() += 1;
+        self.objects.insert(
+            id,
+            Object {
+                kind,
+                parent,
+                context,
+                used: None,
+                arguments: HashSet::new(),
+                has_group: false,
+                happened: false,
+                waits: 0,
+                memory: Vec::new(),
+            },
         );
-        drop(other);
-        assert_eq!(calls(), ["mem_free"]);
+        // SAFETY: callers of the driver pass a place for the handle.
+        unsafe { *out = id as Handle };
+        0
+    }
+
+    fn destroy(&mut self, kind: &'static str, handle: usize) -> Code {
+        let Some(object) = self.objects.remove(&handle) else {
+            return self.mistake(0, format!("a {kind} is destroyed twice"));
+        };
+        let context = object.context;
+        let behavior = self.contexts.entry(context).or_default();
+        behavior.destroyed.push(kind);
+        if object.kind != kind {
+            return self.mistake(context, format!("a {} destroyed as a {kind}", object.kind));
+        }
+        if object.used.is_some() {
+            self.mistake(context, format!("a {kind} destroyed while it is used"));
+        }
+        if self.objects.values().any(|o| o.parent == handle) {
+            self.mistake(
+                context,
+                format!("a {kind} destroyed before what is made of it"),
+            );
+        }
+        0
+    }
+
+    /// Lets a command use objects until its event happens.
+    fn submit(&mut self, list: Handle, event: Handle, more: &[usize], takes: bool) -> Code {
+        let event = event as usize;
+        let Some(context) = self.objects.get(&event).map(|o| o.context) else {
+            return self.mistake(0, "a command without an event".to_owned());
+        };
+        let behavior = self.contexts.entry(context).or_default();
+        let (code, slow) = (behavior.submits, behavior.slow);
+        if takes && code != 0 {
+            return code;
+        }
+        let own = [list as usize, event];
+        for id in own.iter().chain(more) {
+            let Some(object) = self.objects.get_mut(id) else {
+                self.mistake(context, "a command uses what is destroyed".to_owned());
+                continue;
+            };
+            if object.kind == "event" {
+                object.waits = slow;
+            }
+            // Memory may be used by several.
+            let (kind, twice) = (object.kind, object.used.is_some() || object.happened);
+            if object.used.is_none() {
+                object.used = Some(event);
+            }
+            if twice && kind != "memory" {
+                self.mistake(context, format!("two commands use a {kind}"));
+            }
+        }
+        let used = |o: &&Object| o.context == context && o.kind == "event" && o.used.is_some();
+        let now = self.objects.values().filter(used).count();
+        let behavior = self.contexts.entry(context).or_default();
+        behavior.most_at_once = behavior.most_at_once.max(now);
+        0
+    }
+
+    /// Returns the memory that an address belongs to.
+    fn memory_of(&self, address: *const c_void) -> Option<usize> {
+        let inside = |o: &Object| {
+            let at = (address as usize).wrapping_sub(o.memory.as_ptr() as usize);
+            at < o.memory.len()
+        };
+        let found = self.objects.iter().find(|(_, o)| inside(o));
+        found.map(|(id, _)| *id)
+    }
+
+    fn transfer(
+        &mut self,
+        list: Handle,
+        to: *mut c_void,
+        from: *const c_void,
+        event: Handle,
+    ) -> Code {
+        let used: Vec<usize> = [to.cast_const(), from]
+            .into_iter()
+            .filter_map(|at| self.memory_of(at))
+            .collect();
+        self.submit(list, event, &used, true)
+    }
+
+    /// Changes a kernel that no command uses.
+    fn kernel(&mut self, kernel: Handle, f: impl FnOnce(&mut Object)) -> Code {
+        match self.objects.get_mut(&(kernel as usize)) {
+            Some(o) if o.kind == "kernel" && o.used.is_none() => {
+                f(o);
+                0
+            }
+            Some(o) => {
+                let context = o.context;
+                self.mistake(context, "a kernel changed while it is used".to_owned())
+            }
+            None => self.mistake(0, "a kernel changed that is destroyed".to_owned()),
+        }
+    }
+
+    fn alloc(&mut self, context: Handle, size: usize, out: *mut *mut c_void) -> Code {
+        let mut id: Handle = std::ptr::null_mut();
+        let code = self.create("memory", context, &mut id);
+        if let Some(o) = self.objects.get_mut(&(id as usize)) {
+            o.memory = vec![0; size];
+            // SAFETY: callers of the driver pass a place for the address.
+            unsafe { *out = o.memory.as_mut_ptr().cast() };
+        }
+        code
     }
 }
 
-#[test]
-fn a_launch_that_is_given_up_keeps_what_it_uses() {
-    let gpu = Gpu::fake();
-    let module = DriverModule::new(&gpu, &[0]).ok().unwrap();
-    assert!(launch(&module, StopSignals::default()).is_ok());
-    assert_eq!(
-        calls(),
-        [
-            "queue_execute",
-            "queue_synchronize",
-            "list_destroy",
-            "kernel_destroy"
-        ]
-    );
-    WAITS.set(NOT_READY);
-    let late = StopSignals {
-        deadline: Some(Instant::now()),
-        ..StopSignals::default()
+/// Waits for an event, for a while at most.
+fn wait(event: usize, nanoseconds: u64) -> Code {
+    let mut w = world();
+    let Some(context) = w.objects.get(&event).map(|o| o.context) else {
+        return w.mistake(0, "a wait for an event that is destroyed".to_owned());
     };
-    let end = launch(&module, late);
-    assert!(matches!(end, Err(WaitError::Stopped(Stopped::Deadline))));
-    drop(module);
-    let at_work = calls();
-    assert!(
-        at_work.iter().all(|c| c.starts_with("queue_")),
-        "{at_work:?}"
-    );
-    // The GPU has not ended when its handle is dropped: everything stays.
-    drop(gpu);
-    assert_eq!(calls(), ["queue_synchronize"]);
+    let code = w.contexts.entry(context).or_default().waits;
+    let Some(o) = w.objects.get_mut(&event) else {
+        return NOT_READY;
+    };
+    if o.happened {
+        return 0;
+    }
+    let ready = code == 0 && o.used.is_some() && o.waits == 0;
+    o.waits = o.waits.saturating_sub(1);
+    if ready {
+        o.happened = true;
+        for o in w.objects.values_mut().filter(|o| o.used == Some(event)) {
+            o.used = None;
+        }
+        return 0;
+    }
+    drop(w);
+    std::thread::sleep(Duration::from_nanos(nanoseconds.min(50_000)));
+    if code == 0 { NOT_READY } else { code }
+}
 
-    // A GPU that has ended.
-    let gpu = Gpu::fake();
-    let module = DriverModule::new(&gpu, &[0]).ok().unwrap();
-    assert!(launch(&module, late).is_err());
-    drop(module);
-    calls();
-    WAITS.set(0);
-    drop(gpu);
-    assert_eq!(
-        calls(),
-        [
-            "queue_synchronize",
-            "list_destroy",
-            "kernel_destroy",
-            "module_destroy",
-            "queue_destroy",
-            "context_destroy"
-        ]
-    );
+unsafe extern "C" fn context_create(_: Handle, _: *const ContextDesc, out: *mut Handle) -> Code {
+    world().create("context", std::ptr::null_mut(), out)
+}
+
+unsafe extern "C" fn context_destroy(h: Handle) -> Code {
+    world().destroy("context", h as usize)
+}
+
+unsafe extern "C" fn event_pool_create(
+    c: Handle,
+    _: *const EventPoolDesc,
+    _: u32,
+    _: *mut Handle,
+    out: *mut Handle,
+) -> Code {
+    world().create("event pool", c, out)
+}
+
+unsafe extern "C" fn event_pool_destroy(h: Handle) -> Code {
+    world().destroy("event pool", h as usize)
+}
+
+unsafe extern "C" fn event_create(pool: Handle, _: *const EventDesc, out: *mut Handle) -> Code {
+    world().create("event", pool, out)
+}
+
+unsafe extern "C" fn event_destroy(h: Handle) -> Code {
+    world().destroy("event", h as usize)
+}
+
+unsafe extern "C" fn event_synchronize(h: Handle, nanoseconds: u64) -> Code {
+    wait(h as usize, nanoseconds)
+}
+
+unsafe extern "C" fn event_reset(h: Handle) -> Code {
+    let mut w = world();
+    match w.objects.get_mut(&(h as usize)) {
+        Some(o) if o.used.is_none() => {
+            o.happened = false;
+            0
+        }
+        _ => w.mistake(0, "an event is reset while it is used".to_owned()),
+    }
+}
+
+unsafe extern "C" fn event_timestamp(_: Handle, out: *mut KernelTimestamp) -> Code {
+    let at = NEXT.fetch_add(64, Ordering::Relaxed) as u64;
+    let t = KernelTimestamp {
+        global: TimestampData {
+            start: at,
+            end: at + 32,
+        },
+        ..KernelTimestamp::default()
+    };
+    // SAFETY: callers of the driver pass a place for the times.
+    unsafe { *out = t };
+    0
+}
+
+unsafe extern "C" fn list_create_immediate(
+    c: Handle,
+    _: Handle,
+    _: *const QueueDesc,
+    out: *mut Handle,
+) -> Code {
+    world().create("list", c, out)
+}
+
+unsafe extern "C" fn list_destroy(h: Handle) -> Code {
+    world().destroy("list", h as usize)
+}
+
+unsafe extern "C" fn list_copy(
+    list: Handle,
+    to: *mut c_void,
+    from: *const c_void,
+    _: usize,
+    event: Handle,
+    _: u32,
+    _: *mut Handle,
+) -> Code {
+    world().transfer(list, to, from, event)
+}
+
+unsafe extern "C" fn list_copy_region(
+    list: Handle,
+    to: *mut c_void,
+    _: *const CopyRegion,
+    _: u32,
+    _: u32,
+    from: *const c_void,
+    _: *const CopyRegion,
+    _: u32,
+    _: u32,
+    event: Handle,
+    _: u32,
+    _: *mut Handle,
+) -> Code {
+    world().transfer(list, to, from, event)
+}
+
+unsafe extern "C" fn list_fill(
+    list: Handle,
+    to: *mut c_void,
+    from: *const c_void,
+    _: usize,
+    _: usize,
+    event: Handle,
+    _: u32,
+    _: *mut Handle,
+) -> Code {
+    world().transfer(list, to, from, event)
+}
+
+unsafe extern "C" fn list_launch(
+    list: Handle,
+    kernel: Handle,
+    _: *const GroupCount,
+    event: Handle,
+    _: u32,
+    _: *mut Handle,
+) -> Code {
+    let mut w = world();
+    let is_set =
+        |o: &Object| o.has_group && (0..o.arguments.len() as u32).all(|n| o.arguments.contains(&n));
+    if let Some(o) = w.objects.get(&(kernel as usize))
+        && !is_set(o)
+    {
+        let context = o.context;
+        w.mistake(
+            context,
+            "a launch without its group or arguments".to_owned(),
+        );
+    }
+    w.submit(list, event, &[kernel as usize], true)
+}
+
+unsafe extern "C" fn list_barrier(list: Handle, event: Handle, _: u32, _: *mut Handle) -> Code {
+    world().submit(list, event, &[], false)
+}
+
+unsafe extern "C" fn mem_alloc(
+    c: Handle,
+    _: *const DeviceMemDesc,
+    size: usize,
+    _: usize,
+    _: Handle,
+    out: *mut *mut c_void,
+) -> Code {
+    world().alloc(c, size, out)
+}
+
+unsafe extern "C" fn mem_alloc_host(
+    c: Handle,
+    _: *const HostMemDesc,
+    size: usize,
+    _: usize,
+    out: *mut *mut c_void,
+) -> Code {
+    world().alloc(c, size, out)
+}
+
+unsafe extern "C" fn mem_alloc_shared(
+    c: Handle,
+    _: *const DeviceMemDesc,
+    _: *const HostMemDesc,
+    size: usize,
+    _: usize,
+    _: Handle,
+    out: *mut *mut c_void,
+) -> Code {
+    world().alloc(c, size, out)
+}
+
+unsafe extern "C" fn mem_free(_: Handle, at: *mut c_void) -> Code {
+    let mut w = world();
+    let id = w.memory_of(at).unwrap_or(0);
+    w.destroy("memory", id)
+}
+
+unsafe extern "C" fn module_create(
+    c: Handle,
+    _: Handle,
+    _: *const ModuleDesc,
+    out: *mut Handle,
+    _: *mut Handle,
+) -> Code {
+    world().create("module", c, out)
+}
+
+unsafe extern "C" fn module_destroy(h: Handle) -> Code {
+    world().destroy("module", h as usize)
+}
+
+unsafe extern "C" fn kernel_create(module: Handle, _: *const KernelDesc, out: *mut Handle) -> Code {
+    world().create("kernel", module, out)
+}
+
+unsafe extern "C" fn kernel_destroy(h: Handle) -> Code {
+    world().destroy("kernel", h as usize)
+}
+
+unsafe extern "C" fn kernel_argument(
+    kernel: Handle,
+    index: u32,
+    _: usize,
+    _: *const c_void,
+) -> Code {
+    world().kernel(kernel, |o| {
+        o.arguments.insert(index);
+    })
+}
+
+unsafe extern "C" fn kernel_group_size(kernel: Handle, _: u32, _: u32, _: u32) -> Code {
+    world().kernel(kernel, |o| o.has_group = true)
+}
+
+/// Returns the functions of the driver.
+pub(super) fn functions() -> Functions {
+    Functions {
+        context_create,
+        context_destroy,
+        event_pool_create,
+        event_pool_destroy,
+        event_create,
+        event_destroy,
+        event_synchronize,
+        event_reset,
+        event_timestamp,
+        list_create_immediate,
+        list_destroy,
+        list_copy,
+        list_copy_region,
+        list_fill,
+        list_launch,
+        list_barrier,
+        mem_alloc,
+        mem_alloc_host,
+        mem_alloc_shared,
+        mem_free,
+        module_create,
+        module_destroy,
+        kernel_create,
+        kernel_destroy,
+        kernel_argument,
+        kernel_group_size,
+        ..Functions::that_do_nothing()
+    }
 }

@@ -1,7 +1,11 @@
 //! GPUs through Level Zero. The library `libze_loader.so.1` or `ze_loader.dll` is loaded at run
 //! time, never linked.
+//!
+//! Commands of several threads are with the driver at once. Each has an immediate list and an event
+//! of its own, and a launch a kernel too (`ffi`). No lock is held while one waits for its end.
 
 mod api;
+mod clock;
 #[cfg(test)]
 mod fake;
 mod ffi;
@@ -9,12 +13,13 @@ mod host;
 
 use crate::arg::Arg;
 use crate::backend::{DeviceBackend, LaunchRequest, ModuleBackend};
-use crate::buffer::{BufferBackend, MemoryKind};
-use crate::control::LaunchStats;
+use crate::buffer::{BufferBackend, MemoryKind, Pitch};
+use crate::control::{LaunchStats, Span};
 use crate::error::Error;
 use crate::host_memory::HostMemory;
-use crate::zebin::Zebin;
-use ffi::{DriverArg, DriverModule, Gpu, Memory, WaitError};
+use crate::image_facts;
+use crate::zebin::{LaunchFact, PayloadKind, Zebin};
+use ffi::{Dispatch, DriverArg, DriverModule, Gpu, Memory, WaitError};
 use gantry_isa_gen::{Platform, Product};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -33,25 +38,31 @@ pub(crate) fn count() -> Result<usize, Error> {
 
 /// Opens the GPU of an index, counted over the drivers of Level Zero in their order.
 pub(crate) fn open(index: usize) -> Result<Arc<dyn DeviceBackend>, Error> {
-    Ok(Arc::new(LevelZero {
-        gpu: Arc::new(Gpu::open(index)?),
-        queue: Arc::new(Mutex::new(())),
-        buffers: Arc::default(),
-    }))
+    Ok(Arc::new(LevelZero::of(Arc::new(Gpu::open(index)?))))
 }
 
 struct LevelZero {
     gpu: Arc<Gpu>,
-    /// Lock of the queue, which is not thread-safe.
-    queue: Arc<Mutex<()>>,
+    /// Lock of module creation, whose messages are taken from standard error.
+    loads: Mutex<()>,
     buffers: Arc<Buffers>,
+}
+
+impl LevelZero {
+    fn of(gpu: Arc<Gpu>) -> LevelZero {
+        LevelZero {
+            gpu,
+            loads: Mutex::new(()),
+            buffers: Arc::default(),
+        }
+    }
 }
 
 /// Allocations by address.
 type Buffers = Mutex<BTreeMap<u64, Weak<LevelZeroBuffer>>>;
 
-fn hold<T>(queue: &Mutex<T>) -> MutexGuard<'_, T> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner)
+fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl DeviceBackend for LevelZero {
@@ -79,6 +90,12 @@ impl DeviceBackend for LevelZero {
         bytes as u64 / BYTES_A_NANOSECOND
     }
 
+    /// Kernels of products without a sampler access images as memory, by descriptors among their
+    /// arguments. The driver's own images, which samplers access, are not in buffers.
+    fn has_images(&self) -> bool {
+        self.platform().is_some_and(|p| !p.features().sampler)
+    }
+
     fn id(&self) -> usize {
         Arc::as_ptr(&self.gpu) as usize
     }
@@ -86,7 +103,6 @@ impl DeviceBackend for LevelZero {
     fn alloc(&self, bytes: usize, kind: MemoryKind) -> Result<Arc<dyn BufferBackend>, Error> {
         let buffer = Arc::new(LevelZeroBuffer {
             memory: Memory::new(&self.gpu, bytes, kind)?,
-            queue: self.queue.clone(),
             device: self.id(),
             buffers: self.buffers.clone(),
         });
@@ -113,7 +129,7 @@ impl DeviceBackend for LevelZero {
     }
 
     fn load(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Arc<dyn ModuleBackend>, Error> {
-        let _held = hold(&self.queue);
+        let _held = hold(&self.loads);
         let module = DriverModule::new(&self.gpu, bytes)?;
         // The driver silently recompiles a zebin with SPIR-V inside when it does not like its code.
         if module.log.contains("recompiled from IR") {
@@ -125,27 +141,30 @@ impl DeviceBackend for LevelZero {
         }
         Ok(Arc::new(LevelZeroModule {
             module,
-            queue: self.queue.clone(),
             _zebin: zebin,
         }))
     }
 
     fn refusal(&self, bytes: &[u8]) -> Option<Error> {
-        let _held = hold(&self.queue);
+        let _held = hold(&self.loads);
         DriverModule::new(&self.gpu, bytes).err()
     }
 }
 
 struct LevelZeroBuffer {
     memory: Memory,
-    queue: Arc<Mutex<()>>,
     device: usize,
     buffers: Arc<Buffers>,
 }
 
 impl Drop for LevelZeroBuffer {
     fn drop(&mut self) {
-        hold(&self.buffers).remove(&self.memory.address());
+        let mut buffers = hold(&self.buffers);
+        // The address may be of another allocation by now, which is alive.
+        let address = self.memory.address();
+        if buffers.get(&address).is_some_and(|b| b.strong_count() == 0) {
+            buffers.remove(&address);
+        }
     }
 }
 
@@ -158,13 +177,11 @@ impl BufferBackend for LevelZeroBuffer {
         self.memory.address()
     }
 
-    fn read(&self, at: usize, out: &mut [u8]) -> Result<(), Error> {
-        let _held = hold(&self.queue);
+    fn read(&self, at: usize, out: &mut [u8]) -> Result<Option<Span>, Error> {
         self.memory.read(at, out)
     }
 
-    fn write(&self, at: usize, data: &[u8]) -> Result<(), Error> {
-        let _held = hold(&self.queue);
+    fn write(&self, at: usize, data: &[u8]) -> Result<Option<Span>, Error> {
         self.memory.write(at, data.to_vec())
     }
 
@@ -180,22 +197,33 @@ impl BufferBackend for LevelZeroBuffer {
         self.memory.host_ptr()
     }
 
-    fn fill(&self, at: usize, bytes: usize, pattern: &[u8]) -> Result<(), Error> {
-        let times = bytes.div_ceil(pattern.len().max(1));
-        let mut data = pattern.repeat(times);
-        data.truncate(bytes);
-        self.write(at, &data)
+    fn fill(&self, at: usize, bytes: usize, pattern: &[u8]) -> Result<Option<Span>, Error> {
+        self.memory.fill(at, bytes, pattern)
+    }
+
+    fn copy_rows(
+        &self,
+        to: Pitch,
+        source: u64,
+        from: Pitch,
+        size: [usize; 3],
+    ) -> Option<Result<Option<Span>, Error>> {
+        let found = hold(&self.buffers).get(&source)?.upgrade()?;
+        if let [bytes, 1, 1] = size {
+            let (to, from) = (to.offset, from.offset);
+            return Some(self.memory.copy_from(to, &found.memory, from, bytes));
+        }
+        self.memory.copy_rows_from(to, &found.memory, from, size)
     }
 }
 
 struct LevelZeroModule {
     module: DriverModule,
-    queue: Arc<Mutex<()>>,
     _zebin: Arc<Zebin>,
 }
 
 impl ModuleBackend for LevelZeroModule {
-    fn launch(&self, r: &LaunchRequest<'_>) -> Result<LaunchStats, Error> {
+    fn launch(&self, r: &LaunchRequest<'_>) -> Result<(LaunchStats, Option<Span>), Error> {
         let start = Instant::now();
         if r.watch.is_some() {
             return Err(Error::Unsupported {
@@ -204,41 +232,63 @@ impl ModuleBackend for LevelZeroModule {
                 device: "Level Zero".to_owned(),
             });
         }
+        let local = if r.any_local {
+            whole_groups(r.global, r.local)
+        } else {
+            r.local
+        };
         let mut groups = [0; 3];
-        for ((n, g), l) in groups.iter_mut().zip(r.global).zip(r.local) {
+        for ((n, g), l) in groups.iter_mut().zip(r.global).zip(local) {
             if g % l != 0 {
+                // Launches of the edges of their own would count groups from 0 again, and the
+                // zebin does not tell whether the kernel asks for its group.
                 return Err(Error::Grid {
                     kernel: r.kernel.name.clone(),
                     message: format!(
-                        "Level Zero launches whole groups only: the grid {:?} is not a multiple of the group {:?}",
-                        r.global, r.local
+                        "Level Zero launches whole groups only: the grid {:?} is not a multiple of the group {local:?}; \
+                         a launch that asks for no group gets one that divides the grid",
+                        r.global
                     ),
                 });
             }
             *n = g / l;
         }
+        let by_value: Vec<Option<Vec<u8>>> = (0u32..)
+            .zip(r.args)
+            .map(|(n, arg)| {
+                let is_value =
+                    |k: &PayloadKind| matches!(k, PayloadKind::Value { index, .. } if *index == n);
+                let passed = r.kernel.payload.iter().any(|p| is_value(&p.kind));
+                passed.then(|| image_facts::descriptor(arg)).flatten()
+            })
+            .collect();
         let args: Vec<DriverArg<'_>> = r
             .args
             .iter()
-            .map(|a| match a {
+            .zip(&by_value)
+            .map(|(a, by_value)| match a {
                 Arg::Buffer(b) => Ok(DriverArg::Pointer(b.device_address())),
                 Arg::Address(a) => Ok(DriverArg::Pointer(*a)),
                 Arg::Null => Ok(DriverArg::Pointer(0)),
                 Arg::Local(n) => Ok(DriverArg::Local(*n as usize)),
                 Arg::Value(v) | Arg::Bytes(v) => Ok(DriverArg::Value(v)),
-                Arg::Image(_) | Arg::Sampler(_) => Err(Error::Unsupported {
-                    kernel: r.kernel.name.clone(),
-                    what: "images and samplers".to_owned(),
-                    device: "Level Zero".to_owned(),
-                }),
+                Arg::Image(_) | Arg::Sampler(_) => match by_value {
+                    Some(bytes) => Ok(DriverArg::Value(bytes)),
+                    None => Err(Error::Unsupported {
+                        kernel: r.kernel.name.clone(),
+                        what: "images and samplers that are not passed by value".to_owned(),
+                        device: "Level Zero".to_owned(),
+                    }),
+                },
             })
             .collect::<Result<_, _>>()?;
-        let items = r.local.iter().map(|&n| u64::from(n)).product::<u64>();
+        let items = local.iter().map(|&n| u64::from(n)).product::<u64>();
         let threads = groups.iter().map(|&n| u64::from(n)).product::<u64>()
             * items.div_ceil(u64::from(r.kernel.env.simd_size));
         if let Some(p) = r.progress {
             p.begin(threads);
         }
+        let mut measured = None;
         if threads > 0 {
             let stopped = |why| Error::Stopped {
                 kernel: r.kernel.name.clone(),
@@ -248,26 +298,45 @@ impl ModuleBackend for LevelZeroModule {
                 groups: groups.iter().map(|&n| u64::from(n)).product(),
                 instructions: 0,
             };
-            let _held = hold(&self.queue);
             if let Some(why) = r.signals.now() {
                 return Err(stopped(why));
             }
-            let name = &r.kernel.name;
-            self.module
-                .launch(name, r.local, groups, r.offset, &args, r.signals)
-                .map_err(|end| match end {
-                    WaitError::Error(e) => e,
-                    WaitError::Stopped(why) => stopped(why),
-                })?;
+            let prints = |k: &PayloadKind| *k == PayloadKind::Launch(LaunchFact::PrintfBuffer);
+            let dispatch = Dispatch {
+                kernel: &r.kernel.name,
+                group: local,
+                groups,
+                offset: r.offset,
+                prints: r.kernel.payload.iter().any(|p| prints(&p.kind)),
+            };
+            let ended = self.module.launch(&dispatch, &args, r.signals);
+            measured = ended.map_err(|end| match end {
+                WaitError::Error(e) => e,
+                WaitError::Stopped(why) => stopped(why),
+            })?;
         }
         if let Some(p) = r.progress {
             p.add(threads);
         }
         // A GPU does not count the rest for us.
-        Ok(LaunchStats {
+        let stats = LaunchStats {
             threads,
             wall_seconds: start.elapsed().as_secs_f64(),
             ..LaunchStats::default()
-        })
+        };
+        Ok((stats, measured))
     }
+}
+
+/// Returns the largest group that divides a grid and is no larger than `most` along x, y and z.
+fn whole_groups(grid: [u32; 3], most: [u32; 3]) -> [u32; 3] {
+    let mut group = most;
+    for (n, grid) in group.iter_mut().zip(grid) {
+        // 1 divides all.
+        *n = (1..=*n)
+            .rev()
+            .find(|n| grid.is_multiple_of(*n))
+            .unwrap_or(1);
+    }
+    group
 }

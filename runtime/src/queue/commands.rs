@@ -2,7 +2,7 @@
 
 use super::{OnDrop, Order, Place, Queue, QueueOptions};
 use crate::buffer::{Buffer, Pitch};
-use crate::control::Cancel;
+use crate::control::{Cancel, Span};
 use crate::device::Device;
 use crate::error::Error;
 use crate::graph::{Done, Event, HostEvent, Pending};
@@ -27,18 +27,20 @@ pub(super) fn run(
     device: &Device,
     cancel: &Cancel,
 ) -> Result<Done, Error> {
-    let stats = launch.run(Some(cancel))?;
+    let (stats, measured) = launch.run(Some(cancel))?;
     Ok(Done {
         stats: Some(stats),
         nanoseconds: device.inner.launch_time(&stats),
+        measured,
     })
 }
 
-/// Returns the result of a copy of some bytes.
-pub(super) fn moved(device: &Device, bytes: usize) -> Done {
+/// Returns the result of a copy of some bytes, which may have been measured.
+pub(super) fn moved(device: &Device, bytes: usize, measured: Option<Span>) -> Done {
     Done {
         stats: None,
         nanoseconds: device.inner.copy_time(bytes),
+        measured,
     }
 }
 
@@ -96,8 +98,8 @@ impl Queue {
         to.check_copy(from)?;
         let (from, to, device) = (from.clone(), to.clone(), self.device().clone());
         let work = Box::new(move |_: &Cancel| {
-            to.copy_from(&from)?;
-            Ok(moved(&device, from.len()))
+            let measured = to.copy_measured(&from)?;
+            Ok(moved(&device, from.len(), measured))
         });
         self.submit(Place::Command, Arc::new("copy"), work)
     }
@@ -116,8 +118,8 @@ impl Queue {
         to.check_rows(to_pitch, from, from_pitch, size)?;
         let (from, to, device) = (from.clone(), to.clone(), self.device().clone());
         let work = Box::new(move |_: &Cancel| {
-            to.copy_rows_from(to_pitch, &from, from_pitch, size)?;
-            Ok(moved(&device, size.iter().product()))
+            let measured = to.copy_rows_measured(to_pitch, &from, from_pitch, size)?;
+            Ok(moved(&device, size.iter().product(), measured))
         });
         self.submit(Place::Command, Arc::new("copy of rows"), work)
     }
@@ -133,8 +135,8 @@ impl Queue {
         }
         let (buffer, device) = (buffer.clone(), self.device().clone());
         let work = Box::new(move |_: &Cancel| {
-            buffer.fill(&pattern)?;
-            Ok(moved(&device, buffer.len()))
+            let measured = buffer.fill_measured(&pattern)?;
+            Ok(moved(&device, buffer.len(), measured))
         });
         self.submit(Place::Command, Arc::new("fill"), work)
     }
@@ -148,8 +150,8 @@ impl Queue {
         buffer.check(0, bytes.len())?;
         let (buffer, device) = (buffer.clone(), self.device().clone());
         let work = Box::new(move |_: &Cancel| {
-            buffer.write_bytes(0, &bytes)?;
-            Ok(moved(&device, bytes.len()))
+            let measured = buffer.write_measured(0, &bytes)?;
+            Ok(moved(&device, bytes.len(), measured))
         });
         self.submit(Place::Command, Arc::new("write"), work)
     }
@@ -163,10 +165,10 @@ impl Queue {
         let value = Arc::new(OnceLock::new());
         let set = value.clone();
         let work = Box::new(move |_: &Cancel| {
-            let elements = buffer.read::<T>()?;
+            let (elements, measured) = buffer.read_measured::<T>()?;
             // Nobody else sets it.
             let _ = set.set(elements);
-            Ok(moved(&device, buffer.len()))
+            Ok(moved(&device, buffer.len(), measured))
         });
         let event = self.submit(Place::Command, Arc::new("read"), work)?;
         Ok(Pending::of(event, value))

@@ -4,7 +4,7 @@ use super::commands::{check_kernel, moved, run};
 use super::{Place, Queue};
 use crate::arg::Arg;
 use crate::buffer::{Buffer, Pitch};
-use crate::control::{Cancel, LaunchStats};
+use crate::control::{Cancel, LaunchStats, Span};
 use crate::device::Device;
 use crate::error::Error;
 use crate::graph::{Done, Event};
@@ -261,18 +261,19 @@ impl CommandList {
             let done = match &**command {
                 Command::Launch(recorded) => run(&recorded.prepared, device, cancel)?,
                 Command::Copy(from, to) => {
-                    to.copy_from(from)?;
-                    moved(device, from.len())
+                    let measured = to.copy_measured(from)?;
+                    moved(device, from.len(), measured)
                 }
                 Command::CopyRows { from, to, size } => {
-                    to.0.copy_rows_from(to.1, &from.0, from.1, *size)?;
-                    moved(device, size.iter().product())
+                    let measured = to.0.copy_rows_measured(to.1, &from.0, from.1, *size)?;
+                    moved(device, size.iter().product(), measured)
                 }
                 Command::Fill(buffer, pattern) => {
-                    buffer.fill(pattern)?;
-                    moved(device, buffer.len())
+                    let measured = buffer.fill_measured(pattern)?;
+                    moved(device, buffer.len(), measured)
                 }
             };
+            all.measured = Span::join(all.measured, done.measured);
             all.nanoseconds = all.nanoseconds.saturating_add(done.nanoseconds);
             if let Some(stats) = done.stats {
                 all.stats

@@ -7,7 +7,7 @@ use super::relocate::Addresses;
 use super::{SimOptions, launch, strict};
 use crate::backend::{LaunchRequest, ModuleBackend};
 use crate::buffer::BufferBackend;
-use crate::control::LaunchStats;
+use crate::control::{LaunchStats, Span};
 use crate::error::Error;
 use crate::limits::within;
 use crate::pool::Pool;
@@ -181,7 +181,7 @@ fn fill_data(data: &PlacedData, zebin: &Zebin, addresses: &Addresses) -> Result<
 }
 
 impl ModuleBackend for SimModule {
-    fn launch(&self, request: &LaunchRequest<'_>) -> Result<LaunchStats, Error> {
+    fn launch(&self, request: &LaunchRequest<'_>) -> Result<(LaunchStats, Option<Span>), Error> {
         let code = self
             .kernels
             .get(request.index)
@@ -221,7 +221,8 @@ impl ModuleBackend for SimModule {
             &self.data,
             &self.options,
         )?;
-        launch::run(&plan, request, &*self.pool)
+        let stats = launch::run(&plan, request, &*self.pool)?;
+        Ok((stats, None))
     }
 }
 

@@ -6,7 +6,10 @@
 
 use crate::common;
 use crate::common::have;
-use gantry_runtime::{Arg, Device, DeviceKind, Error, Grid, Local};
+use crate::queue_stress;
+use gantry_runtime::{
+    Arg, Device, DeviceKind, Error, Grid, Local, MemoryKind, Pitch, QueueOptions,
+};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -44,12 +47,17 @@ fn child(test: &str, prints: bool) -> Option<String> {
 /// Returns the command that runs one test of this file again under the driver.
 fn process(test: &str, dir: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
+    as_child(&mut command, test, dir);
+    common::driven::as_if(&mut command, "skl");
+    command
+}
+
+/// Adds to a command that runs this test binary what makes it run one test as a child.
+fn as_child(command: &mut Command, test: &str, dir: &Path) {
     command
         .args(["--exact", &format!("level_zero::{test}"), "--nocapture"])
         .current_dir(dir)
         .env(CHILD, "1");
-    common::driven::as_if(&mut command, "skl");
-    command
 }
 
 fn is_child() -> bool {
@@ -153,6 +161,121 @@ fn takes_launches_of_compiled_kernels() {
         assert!(matches!(e, Error::Grid { .. }), "{e}");
         assert_eq!(y.read::<u8>().unwrap().len(), 1024);
     }
+}
+
+/// Graphs of queues on the driver end as the model of `queue_stress` says, but for contents.
+#[test]
+fn random_graphs_end_on_the_driver() {
+    if !is_child() {
+        if let Some(text) = child("random_graphs_end_on_the_driver", false) {
+            println!("{text}");
+        }
+        return;
+    }
+    let Some(d) = device() else { return };
+    graphs_on(&d, "skl");
+}
+
+/// The same on Intel's driver of 2026, of the unpacked tree that `GANTRY_ORACLES_2026` names. It is
+/// built for a newer C library, so the test binary goes through that one's loader.
+#[test]
+fn random_graphs_end_on_the_driver_of_2026() {
+    const TEST: &str = "random_graphs_end_on_the_driver_of_2026";
+    if is_child() {
+        let d = Device::open(DeviceKind::LevelZero).unwrap();
+        graphs_on(&d, "tgllp");
+        return;
+    }
+    let Some(root) = std::env::var_os("GANTRY_ORACLES_2026") else {
+        println!("skipped: GANTRY_ORACLES_2026 names no tree of newer packages");
+        return;
+    };
+    if !have("ocloc") {
+        return;
+    }
+    let libraries = Path::new(&root).join("usr/lib/x86_64-linux-gnu");
+    let path = format!("{}:/usr/lib/x86_64-linux-gnu", libraries.display());
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(libraries.join("ld-linux-x86-64.so.2"));
+    command.args(["--library-path", &path]);
+    command.arg(std::env::current_exe().unwrap());
+    as_child(&mut command, TEST, dir.path());
+    common::driven::as_if(&mut command, "tgllp");
+    let out = command
+        .env("HardwareInfoOverride", "1x6x16")
+        .env("UseAubStream", "0")
+        .env("UseBindlessMode", "0")
+        .env("UseExternalAllocatorForSshAndDsh", "0")
+        .env("NEO_CACHE_PERSISTENT", "0")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&out.stdout);
+    let errors = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{text}{errors}");
+    println!("{text}");
+}
+
+fn graphs_on(d: &Device, product: &str) {
+    let source = "kernel void t(global uint *from, global uint *to, uint number) {
+        size_t i = get_global_id(0);
+        to[i] = to[i] * 3 + from[i] + number;
+    }";
+    let module = d.load(&without_spirv(common::compile_for(product, source, "")));
+    queue_stress::on_driver(d, &module.unwrap().kernel("t").unwrap());
+}
+
+/// A grid that no group of the default size divides is launched in smaller ones.
+#[test]
+fn default_groups_divide_the_grid() {
+    if !is_child() {
+        child("default_groups_divide_the_grid", false);
+        return;
+    }
+    let Some(d) = device() else { return };
+    let kernel = d.load(&core_zebin(16)).unwrap().kernel("vadd").unwrap();
+    let x = d.buffer(1024).unwrap();
+    for (items, groups) in [(100, 10), (96, 6), (97, 97)] {
+        let launch = kernel.launch(Grid::new([items, 1, 1]));
+        let stats = launch.arg(&x).arg(&x).arg(&x).run().unwrap();
+        assert_eq!(stats.threads, groups);
+    }
+}
+
+/// A device lets commands of several queues go on, copies among its memory, and measures them.
+#[test]
+fn copies_and_fills_are_the_drivers() {
+    if !is_child() {
+        child("copies_and_fills_are_the_drivers", false);
+        return;
+    }
+    let Some(d) = device() else { return };
+    let queue = d.queue(QueueOptions::default());
+    let kinds = [MemoryKind::Device, MemoryKind::Host, MemoryKind::Shared];
+    let buffers = kinds.map(|k| d.memory(4096, k).unwrap());
+    for to in &buffers {
+        for pattern in [&[1u8][..], &[1, 2], &[1, 2, 3], &[5; 16], &[6; 32]] {
+            queue.fill(to, pattern).unwrap();
+        }
+        for from in &buffers {
+            if from.overlaps(to) {
+                continue;
+            }
+            let part = from.slice(64..1000).unwrap();
+            queue.copy(&part, to).unwrap();
+            let rows = |offset, row, slice| Pitch { offset, row, slice };
+            for (a, b, size) in [
+                (rows(0, 64, 1024), rows(8, 32, 256), [16, 4, 3]),
+                (rows(0, 64, 1024), rows(8, 32, 100), [16, 4, 2]),
+                (rows(3, 0, 0), rows(5, 0, 0), [7, 1, 1]),
+            ] {
+                queue.copy_rows((from, a), (to, b), size).unwrap();
+            }
+        }
+    }
+    let end = queue.barrier().unwrap();
+    end.wait().unwrap();
+    let times = end.times().unwrap();
+    assert!(times.start <= times.end && times.end <= d.time());
 }
 
 #[test]

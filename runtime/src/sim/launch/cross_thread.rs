@@ -11,6 +11,7 @@ use super::slm;
 use super::states::{self, LaunchStates};
 use crate::arg::Arg;
 use crate::backend::LaunchRequest;
+use crate::image_facts;
 use crate::zebin::{AddrMode, BufferFact, KernelInfo, LaunchFact, PayloadKind, Pointer};
 use gantry_isa_gen::Platform;
 
@@ -70,7 +71,7 @@ pub(super) fn fill(
                 }
                 // Where there is no sampler.
                 Some(arg @ (Arg::Image(_) | Arg::Sampler(_))) => {
-                    let bytes = states::descriptor(arg).unwrap_or_default();
+                    let bytes = image_facts::descriptor(arg).unwrap_or_default();
                     bytes.get(*source_offset as usize..).unwrap_or(&[]).to_vec()
                 }
                 _ => continue,
@@ -103,11 +104,11 @@ pub(super) fn fill(
                 }
             }
             PayloadKind::Image { index, fact } => match arg(index) {
-                Some(Arg::Image(i)) => states::image_fact(i, *fact).to_le_bytes().to_vec(),
+                Some(Arg::Image(i)) => image_facts::image_fact(i, *fact).to_le_bytes().to_vec(),
                 _ => continue,
             },
             PayloadKind::Sampler { index, fact } => match arg(index) {
-                Some(Arg::Sampler(s)) => states::sampler_fact(s, *fact).to_le_bytes().to_vec(),
+                Some(Arg::Sampler(s)) => image_facts::sampler_fact(s, *fact).to_le_bytes().to_vec(),
                 _ => continue,
             },
             PayloadKind::InlineSampler { sampler } => {

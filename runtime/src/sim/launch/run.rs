@@ -308,6 +308,7 @@ mod tests {
             kernel: &zebin.kernels[0],
             global: [8 * 100_000, 1, 1],
             local: [8, 1, 1],
+            any_local: false,
             offset: [0; 3],
             dimensions: 1,
             args: &[],

@@ -3,6 +3,7 @@
 use super::ranges::FreeRanges;
 use super::{Block, Mapped, Table};
 use crate::buffer::{BufferBackend, MemoryKind};
+use crate::control::Span;
 use crate::error::Error;
 use crate::host_memory::HostMemory;
 use memmap2::MmapMut;
@@ -208,14 +209,14 @@ impl BufferBackend for SimBuffer {
         self.base
     }
 
-    fn read(&self, at: usize, out: &mut [u8]) -> Result<(), Error> {
+    fn read(&self, at: usize, out: &mut [u8]) -> Result<Option<Span>, Error> {
         self.block.read(at as u64, out);
-        Ok(())
+        Ok(None)
     }
 
-    fn write(&self, at: usize, data: &[u8]) -> Result<(), Error> {
+    fn write(&self, at: usize, data: &[u8]) -> Result<Option<Span>, Error> {
         self.block.write(at as u64, data);
-        Ok(())
+        Ok(None)
     }
 
     fn device(&self) -> usize {
@@ -230,7 +231,7 @@ impl BufferBackend for SimBuffer {
         Some(self.block.start())
     }
 
-    fn fill(&self, at: usize, bytes: usize, pattern: &[u8]) -> Result<(), Error> {
+    fn fill(&self, at: usize, bytes: usize, pattern: &[u8]) -> Result<Option<Span>, Error> {
         // A chunk has whole patterns, so that each chunk is the same.
         let times = (FILL / pattern.len().max(1)).max(1);
         let chunk = pattern.repeat(times.min(bytes.div_ceil(pattern.len().max(1))));
@@ -241,7 +242,7 @@ impl BufferBackend for SimBuffer {
             self.block.write((at + done) as u64, part);
             done += n;
         }
-        Ok(())
+        Ok(None)
     }
 }
 
