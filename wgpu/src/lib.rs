@@ -26,6 +26,7 @@
 //! | `texture` | textures, views and formats |
 //! | `resource` | samplers, bind groups, queries, shader modules |
 //! | `fence` | fences |
+//! | `cache` | pipeline caches |
 //! | `pipeline` | compute pipelines |
 //! | `command` | commands that an encoder has recorded |
 //! | `encoder` | command encoders |
@@ -41,6 +42,7 @@
 
 mod api;
 mod buffer;
+mod cache;
 mod command;
 mod device;
 mod encoder;

@@ -6,6 +6,7 @@
     reason = "test code"
 )]
 
+mod caches;
 mod common;
 mod compute;
 mod refused;
