@@ -9,5 +9,6 @@
 mod caches;
 mod common;
 mod compute;
+mod programs;
 mod refused;
 mod textures;
