@@ -57,3 +57,8 @@ mod texture;
 
 pub use instance::instance;
 pub use options::{Options, OptionsError};
+
+/// The program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,5 +1,6 @@
 //! Programs of others on gantry-wgpu: networks of burn, scenes of vello.
 
+pub mod kernels;
 pub mod network;
 pub mod scenes;
 pub mod vector;
@@ -28,14 +29,28 @@ impl Gpu {
     /// # Errors
     /// There is no such target.
     pub fn open(target: &str) -> Result<Gpu, Box<dyn Error>> {
-        let instance = gantry_wgpu::instance(&gantry_wgpu::Options {
+        Gpu::of(gantry_wgpu::instance(&gantry_wgpu::Options {
             target: Some(target.to_owned()),
             ..gantry_wgpu::Options::default()
-        })?;
+        })?)
+    }
+
+    /// Opens the machine's own Vulkan. The loader's `VK_ICD_FILENAMES` chooses the driver.
+    ///
+    /// # Errors
+    /// There is no driver.
+    pub fn vulkan() -> Result<Gpu, Box<dyn Error>> {
+        let mut desc = wgpu::InstanceDescriptor::new_without_display_handle();
+        desc.backends = wgpu::Backends::VULKAN;
+        Gpu::of(wgpu::Instance::new(desc))
+    }
+
+    fn of(instance: wgpu::Instance) -> Result<Gpu, Box<dyn Error>> {
         let adapter = pollster::block_on(instance.request_adapter(&Default::default()))?;
-        let mappable = wgpu::Features::MAPPABLE_PRIMARY_BUFFERS;
+        let unasked =
+            wgpu::Features::MAPPABLE_PRIMARY_BUFFERS | wgpu::Features::all_experimental_mask();
         let desc = wgpu::DeviceDescriptor {
-            required_features: adapter.features().difference(mappable),
+            required_features: adapter.features().difference(unasked),
             required_limits: adapter.limits(),
             ..Default::default()
         };

@@ -15,7 +15,14 @@ use std::error::Error;
 /// # Errors
 /// There is no such target, or burn refuses the device.
 pub fn device(target: &str) -> Result<Device, Box<dyn Error>> {
-    let gpu = Gpu::open(target)?;
+    device_of(Gpu::open(target)?)
+}
+
+/// Makes burn's device of one of wgpu.
+///
+/// # Errors
+/// burn refuses the device.
+pub fn device_of(gpu: Gpu) -> Result<Device, Box<dyn Error>> {
     let setup = WgpuSetup {
         backend: gpu.adapter.get_info().backend,
         instance: gpu.instance,

@@ -11,4 +11,5 @@ mod common;
 mod compute;
 mod programs;
 mod refused;
+mod samples;
 mod textures;
