@@ -1,6 +1,7 @@
 //! The types of the API.
 
 use crate::buffer::Buffer;
+use crate::cache::Cache;
 use crate::command::CommandBuffer;
 use crate::device::Device;
 use crate::encoder::Encoder;
@@ -9,7 +10,7 @@ use crate::instance::{Adapter, Instance};
 use crate::never::{Never, Surface};
 use crate::pipeline::Pipeline;
 use crate::queue::Queue;
-use crate::resource::{Cache, Group, GroupLayout, Layout, QuerySet, Sampler, Shader};
+use crate::resource::{Group, GroupLayout, Layout, QuerySet, Sampler, Shader};
 use crate::texture::{Texture, TextureView};
 use std::any::Any;
 use wgpu_hal as hal;

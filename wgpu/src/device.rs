@@ -2,13 +2,14 @@
 
 use crate::api::Gantry;
 use crate::buffer::{Buffer, of_binding};
+use crate::cache::{self, Cache};
 use crate::encoder::Encoder;
 use crate::fence::Fence;
 use crate::never::Never;
 use crate::pipeline::Pipeline;
 use crate::queue::Queue;
 use crate::resource::{
-    Bound, BoundResource, Cache, Group, GroupLayout, Layout, QuerySet, Sampler, Shader, Source,
+    Bound, BoundResource, Group, GroupLayout, Layout, QuerySet, Sampler, Shader, Source,
 };
 use crate::texture::{Texture, TextureView};
 use gantry::codegen::CompileOptions;
@@ -194,7 +195,7 @@ impl hal::Device for Device {
         &self,
         desc: &hal::ComputePipelineDescriptor<'_, Layout, Shader, Cache>,
     ) -> Result<Pipeline, hal::PipelineError> {
-        Pipeline::new(&self.0, desc.layout, &desc.stage)
+        Pipeline::new(&self.0, desc.layout, &desc.stage, desc.cache)
     }
     unsafe fn destroy_compute_pipeline(&self, _: Pipeline) {}
     unsafe fn create_ray_tracing_pipeline(
@@ -218,9 +219,16 @@ impl hal::Device for Device {
     }
     unsafe fn create_pipeline_cache(
         &self,
-        _: &hal::PipelineCacheDescriptor<'_>,
+        desc: &hal::PipelineCacheDescriptor<'_>,
     ) -> Result<Cache, hal::PipelineCacheError> {
-        Ok(Cache)
+        Ok(Cache::new(desc.data))
+    }
+    fn pipeline_cache_validation_key(&self) -> Option<[u8; 16]> {
+        let key = cache::validation_key(&self.0.target, self.0.sub_group_size);
+        Some(key)
+    }
+    unsafe fn pipeline_cache_get_data(&self, cache: &Cache) -> Option<Vec<u8>> {
+        Some(cache.data())
     }
     unsafe fn destroy_pipeline_cache(&self, _: Cache) {}
 

@@ -53,7 +53,8 @@ fn features(limits: &DeviceLimits) -> wgt::Features {
         | F::TIMESTAMP_QUERY_INSIDE_ENCODERS
         | F::TIMESTAMP_QUERY_INSIDE_PASSES
         | F::MAPPABLE_PRIMARY_BUFFERS
-        | F::PASSTHROUGH_SHADERS;
+        | F::PASSTHROUGH_SHADERS
+        | F::PIPELINE_CACHE;
     if limits.atomics64 {
         all |= F::SHADER_INT64_ATOMIC_ALL_OPS | F::SHADER_INT64_ATOMIC_MIN_MAX;
     }

@@ -26,6 +26,7 @@
 //! | `texture` | textures, views and formats |
 //! | `resource` | samplers, bind groups, queries, shader modules |
 //! | `fence` | fences |
+//! | `cache` | pipeline caches |
 //! | `pipeline` | compute pipelines |
 //! | `command` | commands that an encoder has recorded |
 //! | `encoder` | command encoders |
@@ -41,6 +42,7 @@
 
 mod api;
 mod buffer;
+mod cache;
 mod command;
 mod device;
 mod encoder;
@@ -55,3 +57,8 @@ mod texture;
 
 pub use instance::instance;
 pub use options::{Options, OptionsError};
+
+/// The program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

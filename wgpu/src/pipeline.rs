@@ -1,11 +1,12 @@
 //! Compute pipelines: kernels that stages are compiled to.
 
+use crate::cache::Cache;
 use crate::device::Shared;
 use crate::resource::{Layout, Shader, Source};
 use gantry::codegen::Context;
 use gantry::runtime::Kernel;
 use gantry::spirv::wgsl::{NagaEntry, naga_to_spirv};
-use gantry::spirv::{Options, Simd};
+use gantry::spirv::{Options, Simd, cache_key};
 use std::fmt::Display;
 use std::sync::{Arc, OnceLock};
 use wgpu_hal as hal;
@@ -21,6 +22,7 @@ struct Stage {
     /// Kernel for dispatches that bind the same memory twice.
     may_alias: OnceLock<Result<Kernel, String>>,
     shared: Arc<Shared>,
+    cache: Option<Cache>,
     words: Vec<u32>,
     options: Options,
     entry: String,
@@ -41,6 +43,7 @@ impl Pipeline {
         shared: &Arc<Shared>,
         layout: &Layout,
         stage: &hal::ProgrammableStage<'_, Shader>,
+        cache: Option<&Cache>,
     ) -> Result<Pipeline, hal::PipelineError> {
         let words = match &*stage.module.0 {
             Source::Spirv(words) => words.clone(),
@@ -68,11 +71,13 @@ impl Pipeline {
                     .insert((set, entry.binding), count.get());
             }
         }
-        let kernel = compile(shared, &words, &options, stage.entry_point).map_err(refused)?;
+        let kernel =
+            compile(shared, cache, &words, &options, stage.entry_point).map_err(refused)?;
         Ok(Pipeline(Arc::new(Stage {
             kernel,
             may_alias: OnceLock::new(),
             shared: shared.clone(),
+            cache: cache.cloned(),
             words,
             options,
             entry: stage.entry_point.to_owned(),
@@ -90,7 +95,8 @@ impl Pipeline {
                 may_alias: true,
                 ..stage.options.clone()
             };
-            compile(&stage.shared, &stage.words, &options, &stage.entry)
+            let cache = stage.cache.as_ref();
+            compile(&stage.shared, cache, &stage.words, &options, &stage.entry)
         };
         stage
             .may_alias
@@ -100,24 +106,38 @@ impl Pipeline {
     }
 }
 
+/// Compiles a kernel, unless a cache has it: the one of the pipeline, or that of the instance.
 fn compile(
     shared: &Shared,
+    cache: Option<&Cache>,
     words: &[u32],
     options: &Options,
     entry: &str,
 ) -> Result<Kernel, String> {
-    let mut context = Context::new();
     let target = &shared.target;
     let said = |e: &dyn Display| e.to_string();
-    let module = match &shared.cache {
-        Some(cache) => {
-            let zebin = gantry::compile_spirv_cached(cache, &mut context, words, options, target);
-            shared.device.load(&zebin.map_err(|e| said(&e))?)
+    let load = |zebin: &[u8]| shared.device.load(zebin).and_then(|m| m.kernel(entry));
+    let key = cache.map(|cache| (cache, cache_key(words, options, target)));
+    if let Some((cache, key)) = &key
+        && let Some(zebin) = cache.get(key.as_bytes())
+    {
+        return load(&zebin).map_err(|e| said(&e));
+    }
+    let mut context = Context::new();
+    let kernel = |zebin: &[u8]| {
+        if let Some((cache, key)) = &key {
+            cache.put(key.as_bytes(), zebin);
+        }
+        load(zebin).map_err(|e| said(&e))
+    };
+    match &shared.cache {
+        Some(all) => {
+            let zebin = gantry::compile_spirv_cached(all, &mut context, words, options, target);
+            kernel(&zebin.map_err(|e| said(&e))?)
         }
         None => {
             let compiled = gantry::spirv::compile(words, options, target, &mut context);
-            shared.device.load(&compiled.map_err(|e| said(&e))?.1.zebin)
+            kernel(&compiled.map_err(|e| said(&e))?.1.zebin)
         }
-    };
-    module.and_then(|m| m.kernel(entry)).map_err(|e| said(&e))
+    }
 }

@@ -24,6 +24,9 @@ impl Sampler {
         if desc.mag_filter != desc.min_filter {
             return Err("filters that differ for smaller and larger texels");
         }
+        if desc.mipmap_filter != wgt::MipmapFilterMode::Nearest {
+            return Err("a linear filter between levels");
+        }
         if desc.lod_clamp.start > 0.0 {
             return Err("a least level of detail");
         }
@@ -54,10 +57,6 @@ impl Sampler {
         Ok(Sampler(sampler.comparing(compare)))
     }
 }
-
-/// Pipeline cache. The code cache of [`crate::Options`] has its part.
-#[derive(Debug)]
-pub struct Cache;
 
 /// Timestamps, in nanoseconds of the device's clock.
 #[derive(Clone, Debug)]

@@ -6,7 +6,10 @@
     reason = "test code"
 )]
 
+mod caches;
 mod common;
 mod compute;
+mod programs;
 mod refused;
+mod samples;
 mod textures;
