@@ -76,13 +76,16 @@ pub(crate) fn birds() -> Vec<[f32; 4]> {
     (0..BIRDS).map(bird).collect()
 }
 
+/// Places and velocities of the birds, and the pixels of a frame.
+type Flight = (Vec<[f32; 4]>, Vec<u8>);
+
 /// Lets the birds fly for some steps and draws them. Returns them, and the pixels of the frame.
 pub(crate) fn fly(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     birds: &[[f32; 4]],
     steps: usize,
-) -> Result<(Vec<[f32; 4]>, Vec<u8>), Box<dyn Error>> {
+) -> Result<Flight, Box<dyn Error>> {
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
         source: wgpu::ShaderSource::Wgsl(SHADER.into()),
