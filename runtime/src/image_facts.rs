@@ -1,5 +1,5 @@
-//! Images and samplers as kernels find them in the payload: their properties, and the bytes of those
-//! that are passed by value.
+//! Images and samplers as kernels find them in the payload: their properties, and the bytes of
+//! those that are passed by value.
 
 use crate::arg::Arg;
 use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
