@@ -27,22 +27,7 @@ fn cache(gpu: &Gpu, data: Option<&[u8]>, fallback: bool) -> wgpu::PipelineCache 
 /// Runs the kernel by a cache of some data. Returns the result and the data afterwards.
 fn run(gpu: &Gpu, data: Option<&[u8]>, fallback: bool) -> (Vec<u32>, Vec<u8>) {
     let cache = cache(gpu, data, fallback);
-    let module = gpu
-        .device
-        .create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(KERNEL.into()),
-        });
-    let pipeline = gpu
-        .device
-        .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: None,
-            module: &module,
-            entry_point: None,
-            compilation_options: Default::default(),
-            cache: Some(&cache),
-        });
+    let pipeline = gpu.pipeline_of(KERNEL, None, &[], Some(&cache));
     let words = gpu.storage(&[7; 64]);
     let group = gpu.group(&pipeline, &[words.as_entire_binding()]);
     gpu.dispatch(&pipeline, &group, 1);

@@ -74,6 +74,17 @@ impl Gpu {
 
     /// Compiles a shader's only entry point, with values of overrides.
     pub fn pipeline(&self, text: &str, constants: &[(&str, f64)]) -> wgpu::ComputePipeline {
+        self.pipeline_of(text, None, constants, None)
+    }
+
+    /// Compiles an entry point, or the only one, with values of overrides and by a cache.
+    pub fn pipeline_of(
+        &self,
+        text: &str,
+        entry_point: Option<&str>,
+        constants: &[(&str, f64)],
+        cache: Option<&wgpu::PipelineCache>,
+    ) -> wgpu::ComputePipeline {
         let module = self
             .device
             .create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -85,12 +96,12 @@ impl Gpu {
                 label: None,
                 layout: None,
                 module: &module,
-                entry_point: None,
+                entry_point,
                 compilation_options: wgpu::PipelineCompilationOptions {
                     constants,
                     ..Default::default()
                 },
-                cache: None,
+                cache,
             })
     }
 

@@ -4,8 +4,8 @@
 use crate::common::{Gpu, TARGETS};
 use wgpu::BufferUsages as U;
 
-#[path = "../../examples/boids.rs"]
-mod boids;
+#[path = "../../examples/boids/flock.rs"]
+mod flock;
 
 /// Runs a shader once over words that it changes.
 fn run(gpu: &Gpu, text: &str, words: &[u32], groups: u32) -> Vec<u32> {
@@ -247,21 +247,21 @@ fn timestamps() {
 /// As `boids`, without a window: on every target the birds fly as on the host.
 #[test]
 fn flocks_of_birds() {
-    let mut want = boids::birds();
+    let mut want = flock::birds();
     for _ in 0..3 {
         want = fly_on_host(&want);
     }
     for target in TARGETS {
         let gpu = Gpu::open(target);
-        let (got, pixels) = boids::fly(&gpu.device, &gpu.queue, &boids::birds(), 3).unwrap();
+        let (got, pixels) = flock::fly(&gpu.device, &gpu.queue, &flock::birds(), 3).unwrap();
         for (g, w) in got.iter().zip(&want) {
             let near = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-3;
             assert!(g.iter().zip(w).all(near), "{target}: {g:?}, not {w:?}");
         }
         // Each bird is seen: its head has its color.
         for bird in &got {
-            let [x, y] = [bird[0], bird[1]].map(|c| (c * boids::SIZE as f32) as usize);
-            let at = 4 * (y * boids::SIZE as usize + x);
+            let [x, y] = [bird[0], bird[1]].map(|c| (c * flock::SIZE as f32) as usize);
+            let at = 4 * (y * flock::SIZE as usize + x);
             assert_eq!(pixels[at + 2..at + 4], [230, 255], "{target}: {bird:?}");
         }
     }

@@ -37,25 +37,7 @@ struct Shader<'a> {
 
 impl<'a> Shader<'a> {
     fn new(gpu: &'a Gpu, text: &str, entry: &str, constants: &[(&str, f64)]) -> Shader<'a> {
-        let module = gpu
-            .device
-            .create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: None,
-                source: wgpu::ShaderSource::Wgsl(text.into()),
-            });
-        let pipeline = gpu
-            .device
-            .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: None,
-                layout: None,
-                module: &module,
-                entry_point: Some(entry),
-                compilation_options: wgpu::PipelineCompilationOptions {
-                    constants,
-                    ..Default::default()
-                },
-                cache: None,
-            });
+        let pipeline = gpu.pipeline_of(text, Some(entry), constants, None);
         Shader { gpu, pipeline }
     }
 

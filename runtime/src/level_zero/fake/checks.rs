@@ -138,6 +138,17 @@ fn failures_name_the_call_and_a_lost_device_stays_lost() {
     }
     drop((m, memory, gpu));
     whole(context);
+
+    // A submission may be what finds it.
+    let (gpu, context) = opened();
+    let memory = self::memory(&gpu);
+    of(context, |b| b.submits = DEVICE_LOST);
+    assert!(memory.write(0, vec![1]).is_err());
+    of(context, |b| b.submits = 0);
+    let error = memory.write(0, vec![1]).unwrap_err().to_string();
+    assert!(error.contains("lost by an earlier command"), "{error}");
+    drop((memory, gpu));
+    whole(context);
 }
 
 /// Threads that launch, copy and give up, over a driver that is slow.

@@ -303,16 +303,11 @@ impl Gpu {
         let end = match append(lane.list, lane.event) {
             Ok(()) => lane.wait_or_stop(&self.f, signals).map_err(|e| match e {
                 LaneWait::Stopped(why) => WaitError::Stopped(why),
-                LaneWait::Failed(call, code) => {
-                    if code == DEVICE_LOST {
-                        self.state().lost.get_or_insert(call);
-                    }
-                    WaitError::Error(Error::Driver {
-                        call,
-                        code: code_name(code),
-                        log: String::new(),
-                    })
-                }
+                LaneWait::Failed(call, code) => WaitError::Error(Error::Driver {
+                    call,
+                    code: code_name(code),
+                    log: String::new(),
+                }),
             }),
             Err(e) => {
                 // A failure does not mean that nothing was submitted, or that nothing runs.
@@ -328,10 +323,18 @@ impl Gpu {
             Err(_) => None,
         };
         let mut state = self.state();
-        match end {
+        match &end {
             Ok(()) => state.idle.push(lane),
-            Err(_) => state.at_work.push(lane),
+            Err(e) => {
+                if let WaitError::Error(Error::Driver { call, code, .. }) = e
+                    && *code == code_name(DEVICE_LOST)
+                {
+                    state.lost.get_or_insert(call);
+                }
+                state.at_work.push(lane);
+            }
         }
+        drop(state);
         end.map(|()| span)
     }
 
