@@ -112,6 +112,8 @@ pub(crate) struct OptState {
     pub affine: memory::AffineCache,
     /// True if another run of the e-graph follows.
     pub early: bool,
+    /// True if loads became values since the last run of the e-graph.
+    pub forwarded: bool,
 }
 
 /// Pass: changes a function and returns the number of changes.
@@ -207,6 +209,8 @@ pub(crate) fn optimize<'f>(
                     state.affine.invalidate();
                 }
                 changed = pass != Pass::Egraph && (changed || changes > 0);
+                state.forwarded = pass != Pass::Egraph
+                    && (state.forwarded || pass == Pass::LoadForwarding && changes > 0);
             }
         }
         if passes.contains(Pass::DeadStores) {

@@ -185,10 +185,17 @@ fn source(func: &Function, write: Inst) -> Option<Value> {
             index: by,
             ..
         } if from == region && by == index && func.dfg.ty(arg) == ty => {
-            // Arguments have places of their own.
             let entry = func.layout.entry();
-            let free = !matches!(func.dfg.def(arg), ValueDef::Param(b, _) if Some(b) == entry);
-            (free && !func.dfg.is_undef(arg)).then_some(arg)
+            let is_free = match func.dfg.def(arg) {
+                // Arguments have places of their own.
+                ValueDef::Param(block, _) => Some(block) != entry,
+                // What messages bring for each lane is read where it came, part by part.
+                ValueDef::Result(def, _) => !matches!(
+                    func.dfg.data(def).opcode(),
+                    Opcode::Load | Opcode::ImageLoad | Opcode::Sample
+                ),
+            };
+            (is_free && !func.dfg.is_undef(arg)).then_some(arg)
         }
         _ => None,
     };

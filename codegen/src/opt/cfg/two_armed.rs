@@ -4,7 +4,8 @@
 //! and with no other predecessor, which computes little and jumps there. The operations of the arms
 //! move before the branch. A parameter that differs becomes a `select`. If none differs, the branch
 //! was for nothing. So is a branch on `any` of a predicate to an arm that changes values only under
-//! this predicate: without it the arm gives what the other edge does.
+//! this predicate: without it the arm gives what the other edge does. A branch on what a `goto` or a
+//! `join` leaves stays: it is a jump of the mask stack.
 //!
 //! Limits: [`VALUES`] selects, and [`COMPUTES`] instructions of selects and arms. Linear time.
 
@@ -45,6 +46,9 @@ pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, cache: &mut CfgCac
         let InstData::Brif { cond, dests, .. } = *func.dfg.data(end) else {
             continue;
         };
+        if is_of_mask_stack(func, cond) {
+            continue;
+        }
         let [a, b] = dests.map(|dest| arm(func, &cfg, ctx, &dest));
         let differ = a.args.iter().zip(&b.args).filter(|(x, y)| x != y);
         let narrow = |&(x, _): &(&Value, &Value)| func.dfg.ty(*x).lanes() == 1;
@@ -82,6 +86,12 @@ fn predicate_of(func: &Function, cond: Value) -> Option<Value> {
         } => Some(arg),
         _ => None,
     }
+}
+
+/// Returns true for a condition that a `goto` or a `join` gives.
+fn is_of_mask_stack(func: &Function, cond: Value) -> bool {
+    let def = func.dfg.def_inst(cond);
+    def.is_some_and(|i| matches!(func.dfg.data(i).opcode(), Opcode::Goto | Opcode::Join))
 }
 
 /// Returns true if a value is another one where no lane of a predicate is set.

@@ -25,6 +25,7 @@ mod elaborate;
 mod fixed;
 mod keys;
 mod known_bits;
+mod magic;
 mod reassemble;
 mod regions;
 mod rules;
@@ -166,14 +167,16 @@ pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptSta
     run_with(func, ctx, state, ctx.passes.contains(Pass::Rules))
 }
 
-/// Runs the pass without the algebraic rules, for facts that these seldom change: equal values,
-/// constants, and uniform vectors. Returns the number of changes.
-pub(super) fn run_without_rules(
+/// Runs the pass for equal values, constants and uniform vectors. The algebraic rules, which seldom
+/// change these, run where loads became values. Returns the number of changes.
+pub(super) fn run_for_uniform(
     func: &mut Function,
     ctx: &PassContext<'_>,
     state: &mut OptState,
 ) -> u32 {
-    run_with(func, ctx, state, false)
+    let rules = state.forwarded && ctx.passes.contains(Pass::Rules);
+    state.early = true;
+    run_with(func, ctx, state, rules)
 }
 
 fn run_with(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState, rules: bool) -> u32 {

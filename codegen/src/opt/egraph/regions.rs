@@ -15,6 +15,8 @@ const REGION_LANES: u32 = 64;
 const WRITES: usize = 4;
 /// Maximal writes to an undefined vector that go into another one.
 const PARTS: usize = 16;
+/// Maximal writes that one read is moved before.
+const UNSEEN_WRITES: usize = 64;
 /// Bytes of a dword.
 const DWORD: u32 = 4;
 /// Bytes by which a sum of two indices is certain not to wrap.
@@ -268,6 +270,37 @@ impl EGraph<'_> {
         index: OptValue,
     ) -> bool {
         self.has_one_index(index) && apart(ty, region, of, at)
+    }
+
+    /// Returns the vector before the last writes to it that a read does not see. A vector that is
+    /// put together by parts is read through all of them at once.
+    pub(super) fn before_unseen(
+        &self,
+        ty: Type,
+        region: Region,
+        index: OptValue,
+        mut vector: Value,
+    ) -> Value {
+        for _ in 0..UNSEEN_WRITES {
+            let older = self.members(vector).into_iter().find_map(|m| {
+                let &InstData::WrRegion {
+                    args: [old, part],
+                    region: at,
+                    index: by,
+                    ..
+                } = self.data(m)?
+                else {
+                    return None;
+                };
+                let apart = self.is_apart(ty, region, self.ty(part), at, index);
+                (by == index && apart).then_some(old)
+            });
+            match older {
+                Some(old) => vector = old,
+                None => break,
+            }
+        }
+        vector
     }
 
     /// Returns the sum of two indices of a vector, if it cannot wrap. Accesses are in bounds, so

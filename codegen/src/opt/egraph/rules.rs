@@ -1,6 +1,7 @@
 //! Functions that the rules of `../isle` call.
 
 use super::keys::{Orders, exchanged};
+use super::magic::{self, Magic};
 use super::{ALTERNATIVES, EGraph, regions};
 use crate::ir::interp::Lanes;
 use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
@@ -63,15 +64,6 @@ impl<A: smallvec::Array> generated::rules::Length for SmallVec<A> {
     }
 }
 
-/// Multiplier and shift that replace a division by a constant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Magic {
-    multiplier: u64,
-    shift: u64,
-    /// Set if the multiplier has one bit more than a lane.
-    more: bool,
-}
-
 /// Adds to `found` the values that the rules make of a value.
 pub(super) fn simplify(graph: &mut EGraph<'_>, v: Value, found: &mut SmallVec<[Value; 8]>) {
     graph.root = v;
@@ -80,47 +72,6 @@ pub(super) fn simplify(graph: &mut EGraph<'_>, v: Value, found: &mut SmallVec<[V
 
 /// Maximal bytes of a value that may be live in two versions.
 const MAX_COPIED_BYTES: u32 = 512;
-
-/// Returns the smallest p >= 32 with 2^p > nc * (d - 1 - (2^p - 1) mod d). The second result is 2^p
-/// + d - 1 - (2^p - 1) mod d, divided by d.
-fn smallest_power(nc: u64, d: u64) -> (u32, u64) {
-    // (2^p - 1) mod d, updated from one power to the next.
-    let mut rest = ((1u64 << 32) - 1) % d;
-    let mut p = 32;
-    while (1u128 << p) <= u128::from(nc) * u128::from(d - 1 - rest) {
-        rest = (2 * rest + 1) % d;
-        p += 1;
-    }
-    let multiple = (1u128 << p) + u128::from(d - 1 - rest);
-    (p, (multiple / u128::from(d)) as u64)
-}
-
-/// Returns the multiplier and shift of an unsigned 32-bit division by a number that is no power of
-/// two (Hacker's Delight, figure 10-2).
-fn unsigned_magic(d: u32) -> Magic {
-    let d = u64::from(d);
-    let nc = (1u64 << 32) - 1 - ((1u64 << 32) - d) % d;
-    let (p, m) = smallest_power(nc, d);
-    Magic {
-        multiplier: m & 0xffff_ffff,
-        shift: u64::from(p) - 32,
-        more: m >> 32 != 0,
-    }
-}
-
-/// Returns the same for signed division by a positive number (Hacker's Delight, figure 10-1).
-fn signed_magic(d: u32) -> Magic {
-    let d = u64::from(d);
-    let t = 1u64 << 31;
-    let nc = t - 1 - t % d;
-    // Figure 10-1 subtracts 2^p mod d. It is (2^p - 1) mod d plus one, as d is no power of two.
-    let (p, m) = smallest_power(nc, d);
-    Magic {
-        multiplier: m & 0xffff_ffff,
-        shift: u64::from(p) - 32,
-        more: m >> 31 != 0,
-    }
-}
 
 const LESS: u8 = 1;
 const EQUAL: u8 = 2;
@@ -520,14 +471,14 @@ impl<'a> Context for EGraph<'a> {
         Type::scalar_of(Scalar::B1)
     }
 
-    fn unsigned_magic(&mut self, ty: Type, d: u64) -> Option<Magic> {
+    fn unsigned_magic(&mut self, ty: Type, x: Value, d: u64) -> Option<Magic> {
         let fits = ty.scalar() == Scalar::I32 && d > 2 && !d.is_power_of_two();
-        fits.then(|| unsigned_magic(d as u32))
+        fits.then(|| magic::unsigned(d as u32, self.possible(x) as u32))
     }
 
     fn signed_magic(&mut self, ty: Type, d: u64) -> Option<Magic> {
         let fits = ty.scalar() == Scalar::I32 && signed(ty, d) > 2 && !d.is_power_of_two();
-        fits.then(|| signed_magic(d as u32))
+        fits.then(|| magic::signed(d as u32))
     }
 
     fn multiplier(&mut self, m: Magic) -> u64 {
@@ -542,8 +493,8 @@ impl<'a> Context for EGraph<'a> {
         then(m.more)
     }
 
-    fn no_bit_more(&mut self, m: Magic) -> Option<Unit> {
-        then(!m.more)
+    fn product_is_lane(&mut self, m: Magic) -> Option<Unit> {
+        then(m.fits)
     }
 
     fn of_itself(&mut self, ty: Type, cond: IntCC) -> u64 {
@@ -709,6 +660,10 @@ impl<'a> Context for EGraph<'a> {
 
     fn copied_cheaply(&mut self, ty: Type) -> Option<Unit> {
         then(ty.bytes() <= MAX_COPIED_BYTES)
+    }
+
+    fn before_unseen(&mut self, ty: Type, region: Region, i: OptValue, vector: Value) -> Value {
+        EGraph::before_unseen(self, ty, region, i, vector)
     }
 
     fn apart(

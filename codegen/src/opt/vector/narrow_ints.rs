@@ -6,7 +6,8 @@
 //! value range fits a word, and its operands are constants, extensions of words or bytes, or
 //! candidates. Candidates that read each other are a web. A web becomes words if that saves more
 //! instructions than the extensions take. Operations on lanes extend what they read for nothing;
-//! stores, calls, regions and block parameters do not.
+//! stores, calls, regions and block parameters do not. Where the hardware has `dp4a`, which the
+//! e-graph finds later, products of bytes that are summed as dwords stay dwords.
 //!
 //! Input and output: verified IR. The work is linear. Functions without an operation to begin with
 //! are left after one look at each instruction.
@@ -18,7 +19,7 @@ use crate::opt::egraph::{cost, is_lanewise, is_node};
 use crate::opt::memory::{ValueRange, ValueRanges};
 use crate::opt::{OptState, PassContext};
 use crate::target::GrfFile;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Extension that restores a dword from its low word.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,8 @@ struct Candidate {
     saved: u32,
     /// Cost of the extension for users that cannot extend.
     extension: u32,
+    /// True for products of bytes, on targets with `dp4a`.
+    is_term: bool,
 }
 
 /// Runs the pass. Returns the number of operations that became operations on words.
@@ -83,6 +86,7 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mu
             extend: word.extend,
             saved: one * (insts(grf, ty.lanes(), 4) - insts(grf, ty.lanes(), 2)),
             extension: cost::INST * insts(grf, ty.lanes(), 4),
+            is_term: ctx.target.features().dp4a && is_product_of_bytes(func, data),
         });
     }
     if found.is_empty() {
@@ -172,6 +176,21 @@ fn is_short(func: &Function, v: Value) -> bool {
     }
 }
 
+/// Returns true for a product of two extended bytes.
+fn is_product_of_bytes(func: &Function, data: &InstData) -> bool {
+    let InstData::Binary {
+        opcode: Opcode::Imul,
+        args,
+    } = *data
+    else {
+        return false;
+    };
+    args.iter().all(|&v| {
+        let extend = func.dfg.def_inst(v).map(|i| func.dfg.data(i));
+        matches!(extend, Some(InstData::Unary { arg, .. }) if func.dfg.ty(*arg).scalar() == Scalar::I8)
+    })
+}
+
 /// Returns for each candidate if its web saves instructions.
 fn webs_that_pay(
     func: &Function,
@@ -180,6 +199,7 @@ fn webs_that_pay(
 ) -> Vec<bool> {
     let mut webs: UnionFind<Value> = UnionFind::new(func.dfg.num_values());
     let mut extended = vec![false; found.len()];
+    let mut summed = vec![true; found.len()];
     for &block in func.layout.blocks() {
         for &inst in func.layout.insts(block) {
             let data = func.dfg.data(inst);
@@ -190,6 +210,7 @@ fn webs_that_pay(
             let extends = is_lanewise(data) || data.opcode() == Opcode::Select;
             data.for_each_arg(&func.dfg, |v| {
                 let Some(&n) = numbers.get(&v) else { return };
+                summed[n] &= user.is_none() && matches!(data.opcode(), Opcode::Iadd | Opcode::Imad);
                 match user {
                     Some(user) => {
                         webs.union(v, user);
@@ -200,12 +221,19 @@ fn webs_that_pay(
         }
     }
     let mut gains: FxHashMap<Value, i64> = FxHashMap::default();
-    for (one, &extended) in found.iter().zip(&extended) {
+    let mut kept: FxHashSet<Value> = FxHashSet::default();
+    for ((one, &extended), &summed) in found.iter().zip(&extended).zip(&summed) {
         let extension = if extended { one.extension } else { 0 };
-        *gains.entry(webs.find(one.result)).or_default() +=
-            i64::from(one.saved) - i64::from(extension);
+        let web = webs.find(one.result);
+        *gains.entry(web).or_default() += i64::from(one.saved) - i64::from(extension);
+        if one.is_term && summed {
+            kept.insert(web);
+        }
     }
-    let pays = |one: &Candidate| gains.get(&webs.root(one.result)).is_some_and(|&g| g > 0);
+    let pays = |one: &Candidate| {
+        let web = webs.root(one.result);
+        !kept.contains(&web) && gains.get(&web).is_some_and(|&g| g > 0)
+    };
     found.iter().map(pays).collect()
 }
 

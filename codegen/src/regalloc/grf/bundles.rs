@@ -381,18 +381,23 @@ impl<'a> Bundles<'a> {
     }
 
     /// Returns true if two ranges overlap only where one value is written over the other.
-    fn is_tied(&mut self, a: VReg, x: Range, b: VReg, y: Range) -> bool {
-        let (old, new, begin, from, to) = if x.start < y.start {
-            (x, y, y.start, a, b)
-        } else {
-            (y, x, x.start, b, a)
-        };
-        let end = old.end.min(new.end);
+    fn is_tied(&self, a: VReg, x: Range, b: VReg, y: Range) -> bool {
+        let begin = x.start.max(y.start);
         let first = begin / 2;
         let Some(made) = self.code.insts.get(first as usize).and_then(written) else {
             return false;
         };
-        if old.end > new.end || self.root(made) != to || old.start == new.start {
+        // At the start of a block, an operand's range and that of a result may start at one point.
+        let is_new = |start: u32, root: VReg| start == begin && self.find(made) == root;
+        let (old, new, from) = if is_new(y.start, b) {
+            (x, y, a)
+        } else if is_new(x.start, a) {
+            (y, x, b)
+        } else {
+            return false;
+        };
+        let end = old.end.min(new.end);
+        if old.end > new.end {
             return false;
         }
         // Register of the other bundle that the instruction reads.

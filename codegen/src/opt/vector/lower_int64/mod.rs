@@ -39,7 +39,7 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mu
     }
     // Forwarded loads may be uniform, and then no vectors any more.
     if ctx.passes.contains(Pass::Egraph) {
-        crate::opt::egraph::run_without_rules(func, ctx, state);
+        crate::opt::egraph::run_for_uniform(func, ctx, state);
         state.cfg.remove_unreachable(func);
     }
     let rewritten = legalize_ops::expand_qwords(func, ctx.float, ctx.target);
