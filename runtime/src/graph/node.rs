@@ -110,6 +110,8 @@ struct NodeState {
     failure: Option<(usize, Arc<Failure>)>,
     edges: Vec<Edge>,
     wakers: Vec<Waker>,
+    /// True once a thread waits for the end. A notification is a system call also without one.
+    awaited: bool,
     times: Times,
     outcome: Option<Outcome>,
 }
@@ -149,6 +151,7 @@ impl Node {
                 failure: None,
                 edges: Vec::new(),
                 wakers: Vec::new(),
+                awaited: false,
                 times: Times {
                     queued,
                     start: queued,
@@ -276,12 +279,15 @@ impl Node {
         let wakers = mem::take(&mut state.wakers);
         // What a command holds is dropped outside of the lock, since that may be anything.
         let work = state.work.take();
+        let is_awaited = state.awaited;
         drop(state);
         drop(work);
         if let Some(workers) = &self.workers {
             workers.advance(end);
         }
-        self.ended.notify_all();
+        if is_awaited {
+            self.ended.notify_all();
+        }
         for waker in wakers {
             waker.wake();
         }
@@ -354,6 +360,7 @@ impl Node {
     /// Waits for the end.
     pub(super) fn wait(&self) -> Outcome {
         let mut state = lock(&self.state);
+        state.awaited = true;
         loop {
             if let Some(outcome) = &state.outcome {
                 return outcome.clone();
@@ -369,6 +376,7 @@ impl Node {
     pub(super) fn wait_timeout(&self, time: Duration) -> Option<Outcome> {
         let until = Instant::now().checked_add(time);
         let mut state = lock(&self.state);
+        state.awaited = true;
         loop {
             if let Some(outcome) = &state.outcome {
                 return Some(outcome.clone());

@@ -76,10 +76,11 @@ impl Workers {
                 Err(_) => alone = state.threads == 0,
             }
         }
+        let wakes = state.idle > 0;
         drop(state);
         if alone {
             self.drain();
-        } else {
+        } else if wakes {
             self.work.notify_one();
         }
     }
