@@ -70,8 +70,10 @@ mod graph;
 mod grid;
 mod host_memory;
 mod image;
+mod image_copy;
 mod image_facts;
 mod image_type;
+mod image_view;
 mod launch;
 mod level_zero;
 mod limits;
@@ -97,7 +99,7 @@ pub use grid::Grid;
 pub use host_memory::HostMemory;
 pub use image::{
     AddressMode, ChannelOrder, ChannelType, Compare, FilterMode, Image, ImageDesc, ImageFormat,
-    ImageType, Sampler,
+    ImagePlace, ImageType, ImageView, Sampler,
 };
 pub use launch::Launch;
 pub use limits::{Excess, Limits};
