@@ -25,6 +25,7 @@ pub(crate) fn descriptor(arg: &Arg) -> Option<Vec<u8>> {
                 flat_width: fact(ImageFact::FlatWidth),
                 flat_height: fact(ImageFact::FlatHeight),
                 flat_pitch: fact(ImageFact::FlatPitch),
+                layer_range: i.place.layer | i.place.whole.layers() << 16,
             };
             Some(image.bytes())
         }
