@@ -5,7 +5,7 @@ use crate::buffer::{Buffer, MemoryKind};
 use crate::error::Error;
 use crate::graph::{Workers, WorkersHandle};
 use crate::host_memory::HostMemory;
-use crate::image::{Image, ImageDesc, ImageFormat};
+use crate::image::{Image, ImageDesc, ImageFormat, ImagePlace};
 use crate::image_view::Texels;
 use crate::level_zero;
 use crate::pool::{OwnPool, Pool};
@@ -261,7 +261,12 @@ impl Device {
     pub fn image(&self, format: ImageFormat, desc: ImageDesc) -> Result<Image, Error> {
         let bytes = Image::bytes(format, desc)?;
         if let Some(image) = self.inner.image(format, desc) {
-            return Ok(Image::over(Texels::Driver(image?), format, desc));
+            let image = Image::over(Texels::Driver(image?), format, desc);
+            let zero = vec![0u8; format.texel_bytes() as usize];
+            for level in 0..desc.levels() {
+                image.fill(ImagePlace::level(level), desc.level_size(level), &zero)?;
+            }
+            return Ok(image);
         }
         let buffer = self.buffer(bytes)?;
         self.image_of(&buffer, format, desc)

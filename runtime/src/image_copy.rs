@@ -10,6 +10,7 @@ use crate::image::{Image, ImageDesc, ImageFormat};
 use crate::image_view::{Texels, ViewPlace};
 use bytemuck::Pod;
 use gantry_isa_gen::diag::Count;
+use std::any::Any;
 use std::sync::Arc;
 
 /// Bytes that the host holds of a copy at a time.
@@ -65,14 +66,14 @@ pub(crate) trait DriverImage: Send + Sync {
     ) -> Result<Option<Span>, Error>;
     /// Copies texels from the host, tightly packed.
     fn write(&self, place: ImagePlace, size: [u32; 3], data: &[u8]) -> Result<Option<Span>, Error>;
-    /// Copies texels from an image of the same device, by its handle.
+    /// Copies texels from an image of the same device. `None` if the host has to copy.
     fn copy_from(
         &self,
         to: ImagePlace,
-        source: usize,
+        source: &dyn DriverImage,
         from: ImagePlace,
         size: [u32; 3],
-    ) -> Result<Option<Span>, Error>;
+    ) -> Option<Result<Option<Span>, Error>>;
     /// Copies texels from memory of the same device at an address, or to it. `None` if the host has
     /// to copy.
     fn copy_rows(
@@ -82,6 +83,8 @@ pub(crate) trait DriverImage: Send + Sync {
         size: [u32; 3],
         memory: (u64, Pitch),
     ) -> Option<Result<Option<Span>, Error>>;
+    /// Returns the image as its own type, which devices find their images by.
+    fn as_any(&self) -> &dyn Any;
 }
 
 /// Direction of a copy between an image and a buffer.
@@ -285,7 +288,8 @@ impl Image {
                 a.copy_rows_apart(self.pitch(to), b, source.pitch(from), rows)
             }
             (Texels::Driver(a), Texels::Driver(b)) if a.device() == b.device() => {
-                a.copy_from(to, b.handle(), from, size)
+                let result = a.copy_from(to, &**b, from, size);
+                result.unwrap_or_else(|| self.copy_by_host(to, source, from, size))
             }
             (Texels::Driver(image), Texels::Memory(memory)) => {
                 let pitch = source.pitch(from);

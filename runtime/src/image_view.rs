@@ -280,6 +280,14 @@ impl Image {
         }
     }
 
+    /// Returns the driver's image, if the texels are not in a buffer.
+    pub(crate) fn driver(&self) -> Option<&dyn DriverImage> {
+        match &self.texels {
+            Texels::Memory(_) => None,
+            Texels::Driver(image) => Some(&**image),
+        }
+    }
+
     /// Returns the byte offset of a level's first texel in the memory.
     pub(crate) fn level_offset(&self, level: u32) -> u64 {
         let ViewPlace { whole, layer, .. } = self.place;

@@ -10,6 +10,7 @@ mod clock;
 mod fake;
 mod ffi;
 mod host;
+mod image;
 
 use crate::arg::Arg;
 use crate::backend::{DeviceBackend, LaunchRequest, ModuleBackend};
@@ -17,10 +18,13 @@ use crate::buffer::{BufferBackend, MemoryKind, Pitch};
 use crate::control::{LaunchStats, Span};
 use crate::error::Error;
 use crate::host_memory::HostMemory;
+use crate::image::{ImageDesc, ImageFormat};
+use crate::image_copy::DriverImage;
 use crate::image_facts;
 use crate::zebin::{LaunchFact, PayloadKind, Zebin};
 use ffi::{Dispatch, DriverArg, DriverModule, Gpu, Memory, WaitError};
 use gantry_isa_gen::{Platform, Product};
+use image::LevelZeroImage;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -96,6 +100,19 @@ impl DeviceBackend for LevelZero {
         self.platform().is_some_and(|p| !p.features().sampler)
     }
 
+    fn image(
+        &self,
+        format: ImageFormat,
+        desc: ImageDesc,
+    ) -> Option<Result<Arc<dyn DriverImage>, Error>> {
+        if self.has_images() {
+            return None;
+        }
+        let own = (self.id(), &self.buffers);
+        let image = LevelZeroImage::new(&self.gpu, own, format, desc);
+        Some(image.map(|image| Arc::new(image) as Arc<dyn DriverImage>))
+    }
+
     fn id(&self) -> usize {
         Arc::as_ptr(&self.gpu) as usize
     }
@@ -140,6 +157,7 @@ impl DeviceBackend for LevelZero {
             });
         }
         Ok(Arc::new(LevelZeroModule {
+            gpu: self.gpu.clone(),
             module,
             _zebin: zebin,
         }))
@@ -218,6 +236,7 @@ impl BufferBackend for LevelZeroBuffer {
 }
 
 struct LevelZeroModule {
+    gpu: Arc<Gpu>,
     module: DriverModule,
     _zebin: Arc<Zebin>,
 }
@@ -272,13 +291,20 @@ impl ModuleBackend for LevelZeroModule {
                 Arg::Null => Ok(DriverArg::Pointer(0)),
                 Arg::Local(n) => Ok(DriverArg::Local(*n as usize)),
                 Arg::Value(v) | Arg::Bytes(v) => Ok(DriverArg::Value(v)),
-                Arg::Image(_) | Arg::Sampler(_) => match by_value {
-                    Some(bytes) => Ok(DriverArg::Value(bytes)),
-                    None => Err(Error::Unsupported {
+                Arg::Image(i) => match (by_value, i.driver()) {
+                    (Some(bytes), None) => Ok(DriverArg::Value(bytes)),
+                    (None, Some(image)) => Ok(DriverArg::Object(image.handle())),
+                    // Kernels for a product with a sampler on one without, or the other way round.
+                    _ => Err(Error::Unsupported {
                         kernel: r.kernel.name.clone(),
-                        what: "images and samplers that are not passed by value".to_owned(),
+                        what: "images of products with a sampler, and of those without, in one"
+                            .to_owned(),
                         device: "Level Zero".to_owned(),
                     }),
+                },
+                Arg::Sampler(s) => match by_value {
+                    Some(bytes) => Ok(DriverArg::Value(bytes)),
+                    None => Ok(DriverArg::Object(image::sampler(&self.gpu, s)?)),
                 },
             })
             .collect::<Result<_, _>>()?;
