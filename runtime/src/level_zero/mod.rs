@@ -17,6 +17,7 @@ use crate::backend::{DeviceBackend, LaunchRequest, ModuleBackend};
 use crate::buffer::{BufferBackend, MemoryKind, Pitch};
 use crate::control::{LaunchStats, Span};
 use crate::error::Error;
+use crate::grid::{GridPart, whole_parts};
 use crate::host_memory::HostMemory;
 use crate::image::{ImageDesc, ImageFormat};
 use crate::image_copy::DriverImage;
@@ -256,21 +257,19 @@ impl ModuleBackend for LevelZeroModule {
         } else {
             r.local
         };
-        let mut groups = [0; 3];
-        for ((n, g), l) in groups.iter_mut().zip(r.global).zip(local) {
-            if g % l != 0 {
-                // Launches of the edges of their own would count groups from 0 again, and the
-                // zebin does not tell whether the kernel asks for its group.
-                return Err(Error::Grid {
-                    kernel: r.kernel.name.clone(),
-                    message: format!(
-                        "Level Zero launches whole groups only: the grid {:?} is not a multiple of the group {local:?}; \
-                         a launch that asks for no group gets one that divides the grid",
-                        r.global
-                    ),
-                });
-            }
-            *n = g / l;
+        let parts = whole_parts(r.global, local, r.offset);
+        let is_cut = r.global.iter().zip(local).any(|(g, l)| g % l != 0);
+        if is_cut && (!r.kernel.divisible || r.kernel.env.required_work_group_size.is_some()) {
+            // Launches of the edges count their groups from 0 again, which the kernel could see.
+            return Err(Error::Grid {
+                kernel: r.kernel.name.clone(),
+                message: format!(
+                    "Level Zero launches whole groups only: the grid {:?} is not a multiple of the group {local:?}, \
+                     and the kernel is not known to do the same in launches of parts; \
+                     a launch that asks for no group gets one that divides the grid",
+                    r.global
+                ),
+            });
         }
         let by_value: Vec<Option<Vec<u8>>> = (0u32..)
             .zip(r.args)
@@ -308,38 +307,41 @@ impl ModuleBackend for LevelZeroModule {
                 },
             })
             .collect::<Result<_, _>>()?;
-        let items = local.iter().map(|&n| u64::from(n)).product::<u64>();
-        let threads = groups.iter().map(|&n| u64::from(n)).product::<u64>()
-            * items.div_ceil(u64::from(r.kernel.env.simd_size));
+        let count = |n: [u32; 3]| n.iter().map(|&n| u64::from(n)).product::<u64>();
+        let simd = u64::from(r.kernel.env.simd_size);
+        let of_part = |p: &GridPart| count(p.groups) * count(p.group).div_ceil(simd);
+        let threads = parts.iter().map(of_part).sum();
         if let Some(p) = r.progress {
             p.begin(threads);
         }
         let mut measured = None;
-        if threads > 0 {
+        let prints = |k: &PayloadKind| *k == PayloadKind::Launch(LaunchFact::PrintfBuffer);
+        let prints = r.kernel.payload.iter().any(|p| prints(&p.kind));
+        for part in &parts {
             let stopped = |why| Error::Stopped {
                 kernel: r.kernel.name.clone(),
                 why,
                 // A GPU does not report how far it is.
                 ended: 0,
-                groups: groups.iter().map(|&n| u64::from(n)).product(),
+                groups: parts.iter().map(|p| count(p.groups)).sum(),
                 instructions: 0,
             };
             if let Some(why) = r.signals.now() {
                 return Err(stopped(why));
             }
-            let prints = |k: &PayloadKind| *k == PayloadKind::Launch(LaunchFact::PrintfBuffer);
             let dispatch = Dispatch {
                 kernel: &r.kernel.name,
-                group: local,
-                groups,
-                offset: r.offset,
-                prints: r.kernel.payload.iter().any(|p| prints(&p.kind)),
+                group: part.group,
+                groups: part.groups,
+                offset: part.offset,
+                prints,
             };
             let ended = self.module.launch(&dispatch, &args, r.signals);
-            measured = ended.map_err(|end| match end {
+            let time = ended.map_err(|end| match end {
                 WaitError::Error(e) => e,
                 WaitError::Stopped(why) => stopped(why),
             })?;
+            measured = Span::join(measured, time);
         }
         if let Some(p) = r.progress {
             p.add(threads);
