@@ -173,7 +173,7 @@ mod tests {
     fn divisible(body: &str) -> bool {
         let text = format!(
             "kernel %k(i64 ptr) simd8 {{\nblock0(v0: i64):\n{body}\n    return\n}}\n\
-             func %f(i32) -> i32 simd8 {{\nblock0(v0: i32):\n    v1 = group_id.i32 y\n    v2 = iadd v0, v1\n    return v2\n}}\n"
+             function %f(i32) -> i32 {{\nblock0(v0: i32):\n    v1 = group_id.i32 y\n    v2 = iadd v0, v1\n    return v2\n}}\n"
         );
         let module = crate::text::parse(&text).unwrap().module;
         let (_, kernel) = module.functions.iter().next().unwrap();
