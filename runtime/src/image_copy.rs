@@ -187,8 +187,7 @@ impl Image {
         }
         if !size.contains(&0) && self.overlaps(to, source, from, size) {
             return Err(Error::Image(format!(
-                "a copy of {:?} texels from {:?} to {:?} of the same texels, which overlap",
-                size, from, to
+                "a copy of {size:?} texels from {from:?} to {to:?} of the same texels, which overlap"
             )));
         }
         Ok(())

@@ -28,6 +28,13 @@ block0(v0: i32, v1: i32, v2: i32):
     return
 }
 
+; Neither the image nor the sampler is read.
+kernel %unread(i64 ptr, i32 image2d read, i32 sampler, i32) simd16 {
+block0(v0: i64, v1: i32, v2: i32, v3: i32):
+    bstore v3, v0
+    return
+}
+
 ; What a work-item does depends on its global id alone.
 kernel %fill(i64 ptr) simd16 {
 block0(v0: i64):
@@ -44,9 +51,8 @@ block0(v0: i64):
     v11 = ishl v9, v10
     v12 = rdregion.i64x16 v0, <0;1,0>, 0
     v13 = iadd v12, v11
-    v14 = bconst.b1x16 0xffff
-    v15 = dispatch_mask.b1x16 v14
-    store v8, v13, mask v15
+    v14 = dispatch_mask.b1x16
+    store v8, v13, mask v14
     return
 }
 
@@ -91,9 +97,8 @@ block0(v0: i64):
     v36 = ishl v34, v35
     v37 = rdregion.i64x16 v0, <0;1,0>, 0
     v38 = iadd v37, v36
-    v39 = bconst.b1x16 0xffff
-    v40 = dispatch_mask.b1x16 v39
-    store v33, v38, mask v40
+    v39 = dispatch_mask.b1x16
+    store v33, v38, mask v39
     return
 }
 
@@ -155,6 +160,14 @@ fn launch_all(name: &str) {
     }
 
     let out = d.buffer(8192).unwrap();
+    let unread = m.kernel("unread").unwrap().launch(grid);
+    unread
+        .arg(&out)
+        .arg(&from)
+        .arg(sampler)
+        .arg(7i32)
+        .run()
+        .unwrap();
     let fill = m.kernel("fill").unwrap();
     for (items, group, threads) in [(100, 32, 7), (100, 64, 7), (7, 16, 1), (64, 32, 4)] {
         let grid = Grid::new([items, 1, 1])

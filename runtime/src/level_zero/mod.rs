@@ -280,11 +280,16 @@ impl ModuleBackend for LevelZeroModule {
                 passed.then(|| image_facts::descriptor(arg)).flatten()
             })
             .collect();
-        let args: Vec<DriverArg<'_>> = r
-            .args
-            .iter()
+        let is_read = |n: u32| {
+            let mut kinds = r.kernel.payload.iter().map(|p| p.kind.arg_index());
+            let mut bound = r.kernel.binding_table.iter();
+            kinds.any(|index| index == Some(n)) || bound.any(|(_, index)| *index == n)
+        };
+        let args: Vec<DriverArg<'_>> = (0u32..)
+            .zip(r.args)
             .zip(&by_value)
-            .map(|(a, by_value)| match a {
+            .map(|((n, a), by_value)| match a {
+                _ if !is_read(n) => Ok(DriverArg::Unread),
                 Arg::Buffer(b) => Ok(DriverArg::Pointer(b.device_address())),
                 Arg::Address(a) => Ok(DriverArg::Pointer(*a)),
                 Arg::Null => Ok(DriverArg::Pointer(0)),

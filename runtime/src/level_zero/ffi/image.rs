@@ -201,16 +201,22 @@ impl DriverImage {
         let (f, region) = (&self.gpu.f, texels.region());
         let place = memory.range(at, bytes)?;
         self.gpu.transfer(|list, event| {
-            // SAFETY: a list and an event that no other thread has. The box is within the image, and
-            // its bytes within the memory. Both live until the list has ended.
+            let image = self.handle;
             match direction {
-                Direction::ToImage => check("zeCommandListAppendImageCopyFromMemory", unsafe {
+                Direction::ToImage => {
                     let from = place.cast_const();
-                    (f.list_image_write)(list, self.handle, from, &region, event, 0, null_mut())
-                }),
-                Direction::ToBuffer => check("zeCommandListAppendImageCopyToMemory", unsafe {
-                    (f.list_image_read)(list, place, self.handle, &region, event, 0, null_mut())
-                }),
+                    // SAFETY: a list and an event that no other thread has. The box is within the
+                    // image, and its bytes within the memory. Both live until the list has ended.
+                    check("zeCommandListAppendImageCopyFromMemory", unsafe {
+                        (f.list_image_write)(list, image, from, &region, event, 0, null_mut())
+                    })
+                }
+                Direction::ToBuffer => {
+                    // SAFETY: as for the other direction.
+                    check("zeCommandListAppendImageCopyToMemory", unsafe {
+                        (f.list_image_read)(list, place, image, &region, event, 0, null_mut())
+                    })
+                }
             }
         })
     }

@@ -179,6 +179,7 @@ impl DriverModule {
             let address;
             let object;
             let (size, value): (usize, *const c_void) = match a {
+                DriverArg::Unread => continue,
                 DriverArg::Object(handle) => {
                     object = *handle;
                     (size_of::<usize>(), (&raw const object).cast())
@@ -241,6 +242,8 @@ pub(in super::super) struct Dispatch<'a> {
 pub(in super::super) enum DriverArg<'a> {
     /// Address of a buffer, or 0.
     Pointer(u64),
+    /// Argument that the kernel does not read, and that the driver does not know.
+    Unread,
     /// Handle of an image or a sampler.
     Object(usize),
     /// SLM of a size in bytes.
