@@ -1,11 +1,17 @@
-//! Images as the host sees them. Names and numbers are OpenCL's.
+//! Images as the host sees them. Names and numbers are OpenCL's. `view` has images in memory and their
+//! views, `copy` their copies.
+
+mod copy;
+mod view;
 
 use crate::error::Error;
-pub use crate::image_copy::ImagePlace;
 pub use crate::image_type::ImageType;
-pub use crate::image_view::{Image, ImageView};
 pub use crate::sampler::{AddressMode, Compare, FilterMode, Sampler};
+pub use copy::ImagePlace;
+pub(crate) use copy::{Direction, DriverImage};
 use std::fmt;
+pub use view::{Image, ImageView};
+pub(crate) use view::{Texels, ViewPlace};
 
 gantry_isa_gen::named_enum! {
     /// Components of a texel in memory order. Components that are not stored read as 0 or 1.

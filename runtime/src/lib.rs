@@ -44,7 +44,7 @@
 //! | `graph` | commands that wait for each other, and events |
 //! | `buffer` | device memory |
 //! | `mapping` | buffers in the host's memory |
-//! | `image` | images over buffers |
+//! | `image` | images, their views and copies |
 //! | `arg` | arguments |
 //! | `image_facts` | images and samplers as kernels find them in the payload |
 //! | `backend` | traits that a device implements |
@@ -70,10 +70,8 @@ mod graph;
 mod grid;
 mod host_memory;
 mod image;
-mod image_copy;
 mod image_facts;
 mod image_type;
-mod image_view;
 mod launch;
 mod level_zero;
 mod limits;

@@ -10,11 +10,9 @@ use crate::buffer::{MemoryKind, Pitch};
 use crate::control::Span;
 use crate::error::Error;
 use crate::image::{
-    AddressMode, ChannelOrder, ChannelType, Compare, FilterMode, ImageDesc, ImageFormat,
-    ImagePlace, ImageType, Sampler,
+    self, AddressMode, ChannelOrder, ChannelType, Compare, Direction, FilterMode, ImageDesc,
+    ImageFormat, ImagePlace, ImageType, Sampler, ViewPlace,
 };
-use crate::image_copy::{self, Direction};
-use crate::image_view::ViewPlace;
 use std::sync::Arc;
 
 /// Image on a device.
@@ -159,7 +157,7 @@ impl LevelZeroImage {
     }
 }
 
-impl image_copy::DriverImage for LevelZeroImage {
+impl image::DriverImage for LevelZeroImage {
     fn device(&self) -> usize {
         self.device
     }
@@ -177,7 +175,7 @@ impl image_copy::DriverImage for LevelZeroImage {
         place: ViewPlace,
         format: ImageFormat,
         desc: ImageDesc,
-    ) -> Result<Arc<dyn image_copy::DriverImage>, Error> {
+    ) -> Result<Arc<dyn image::DriverImage>, Error> {
         if place.layer > 0 || desc.layers() != place.whole.layers() {
             let what = format!("views of some of the layers of a {}", place.whole);
             return Err(refused(what));
@@ -208,7 +206,7 @@ impl image_copy::DriverImage for LevelZeroImage {
     fn copy_from(
         &self,
         to: ImagePlace,
-        source: &dyn image_copy::DriverImage,
+        source: &dyn image::DriverImage,
         from: ImagePlace,
         size: [u32; 3],
     ) -> Option<Result<Option<Span>, Error>> {

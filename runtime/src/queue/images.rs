@@ -7,8 +7,7 @@ use crate::control::Cancel;
 use crate::device::Device;
 use crate::error::Error;
 use crate::graph::{Done, Event};
-use crate::image::{Image, ImagePlace};
-use crate::image_copy::Direction;
+use crate::image::{Direction, Image, ImagePlace};
 use bytemuck::Pod;
 use std::sync::Arc;
 

@@ -243,9 +243,20 @@ fn views_have_some_levels_of_some_layers() {
         for (face, t) in (1..7).zip(&got[want.len()..]) {
             assert_eq!([t[1], t[2], t[3]], [face, 2, 255], "{target}");
         }
-        // What was stored, among texels that are not touched.
+        // What was stored, among texels that are not touched. Half of it is copied to another layer.
         let written = gpu.storage(&[0; 64 * 4 * 2]);
         gpu.submit(|encoder| {
+            let at = |x, z| wgpu::TexelCopyTextureInfo {
+                mip_level: 1,
+                origin: wgpu::Origin3d { x, y: 0, z },
+                ..texture.as_image_copy()
+            };
+            let half = wgpu::Extent3d {
+                width: 2,
+                height: 4,
+                depth_or_array_layers: 1,
+            };
+            encoder.copy_texture_to_texture(at(0, 8), at(2, 7), half);
             let copy = wgpu::TexelCopyTextureInfo {
                 mip_level: 1,
                 origin: wgpu::Origin3d { x: 0, y: 0, z: 7 },
@@ -270,9 +281,13 @@ fn views_have_some_levels_of_some_layers() {
         for i in 0..16 {
             let (x, y) = (i % 4, i / 4);
             let at = (y * 64 + x) as usize;
-            let [before, stored] = [got[at], got[at + 256]];
-            assert_eq!(before.to_le_bytes(), texel(1, 7, x, y), "{target}");
-            assert_eq!(stored, 0xff00_0000 + y * 8 + x, "{target}");
+            let [before, now] = [got[at], got[at + 256]];
+            let stored = |x: u32| 0xff00_0000 + y * 8 + x;
+            match x.checked_sub(2) {
+                None => assert_eq!(before.to_le_bytes(), texel(1, 7, x, y), "{target}"),
+                Some(from) => assert_eq!(before, stored(from), "{target}"),
+            }
+            assert_eq!(now, stored(x), "{target}");
         }
     }
 }

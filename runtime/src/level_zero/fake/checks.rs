@@ -8,7 +8,7 @@ use super::{alive, of};
 use crate::buffer::{MemoryKind, Pitch};
 use crate::control::{Cancel, Span, StopSignals};
 use crate::error::Stopped;
-use crate::image_copy::Direction;
+use crate::image::Direction;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

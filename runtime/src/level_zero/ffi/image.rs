@@ -6,7 +6,7 @@ use super::super::api::{
 use super::{Gpu, Handle, Memory, QueueResource};
 use crate::control::Span;
 use crate::error::Error;
-use crate::image_copy::Direction;
+use crate::image::Direction;
 use std::collections::HashMap;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, MutexGuard, PoisonError};

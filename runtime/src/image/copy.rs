@@ -3,11 +3,10 @@
 //! Texels in memory are rows of a buffer. Images of a driver are copied by the driver where it can.
 //! What neither does goes through the host, some rows at a time.
 
+use super::{Image, ImageDesc, ImageFormat, Texels, ViewPlace};
 use crate::buffer::{Buffer, Pitch};
 use crate::control::Span;
 use crate::error::Error;
-use crate::image::{Image, ImageDesc, ImageFormat};
-use crate::image_view::{Texels, ViewPlace};
 use bytemuck::Pod;
 use gantry_isa_gen::diag::Count;
 use std::any::Any;

@@ -1,9 +1,8 @@
 //! Images in device memory, and views of their levels and layers.
 
+use super::{DriverImage, ImageDesc, ImageFormat, ImagePlace, ImageType};
 use crate::buffer::Buffer;
 use crate::error::Error;
-use crate::image::{ImageDesc, ImageFormat, ImageType};
-use crate::image_copy::{DriverImage, ImagePlace};
 use bytemuck::Pod;
 use gantry_isa_gen::diag::Count;
 use std::fmt;
