@@ -6,8 +6,9 @@ use std::process::Command;
 
 /// Products that the driver of Debian 12 supports for Level Zero.
 pub const DRIVEN: [&str; 7] = ["skl", "kbl", "cfl", "icllp", "tgllp", "dg2", "pvc"];
-/// Configurations (slices, sub-slices, EUs) of products for which the driver has no default.
-const PARTS: [(&str, &str); 1] = [("dg2", "2x4x16")];
+/// Configurations (slices, sub-slices, EUs) of products for which the driver has no default, or one
+/// with which its fills of memory end the process.
+const PARTS: [(&str, &str); 2] = [("dg2", "2x4x16"), ("pvc", "1x8x8")];
 
 /// Makes a process that loads the driver see a device of a product.
 pub fn as_if(command: &mut Command, product: &str) {
