@@ -1,5 +1,5 @@
-//! Images as the host sees them. Names and numbers are OpenCL's. `view` has images in memory and their
-//! views, `copy` their copies.
+//! Images as the host sees them. Names and numbers are OpenCL's. `view` has images in memory and
+//! their views, `copy` their copies.
 
 mod copy;
 mod view;

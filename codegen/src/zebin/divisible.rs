@@ -1,11 +1,11 @@
 //! Kernels whose grid may be cut into launches of their own: what a work-item computes depends on
 //! its global id, and not on which group of which launch it is in.
 //!
-//! A driver that launches whole groups alone takes a grid that is no multiple of its group so: whole
-//! groups first, then the edges with smaller groups, each with the offset of its global ids. Each
-//! group has the work-items that it has in one launch. So local ids, SLM and barriers are the same,
-//! and global ids too, where they are the sum of the number of the group times its size, of the
-//! offset of the launch, and of anything else. These three alone are not, nor are sizes of the
+//! A driver that launches whole groups alone takes a grid that is no multiple of its group so:
+//! whole groups first, then the edges with smaller groups, each with the offset of its global ids.
+//! Each group has the work-items that it has in one launch. So local ids, SLM and barriers are the
+//! same, and global ids too, where they are the sum of the number of the group times its size, of
+//! the offset of the launch, and of anything else. These three alone are not, nor are sizes of the
 //! launch.
 //!
 //! Input: verified IR as the front end made it. Work: linear in the instructions of the kernel and

@@ -1,6 +1,6 @@
-//! Launches of our kernels by Intel's own driver, without a GPU: with images, which are the driver's
-//! where there is a sampler and in memory where there is none, and on grids that are no multiple of
-//! the group. The driver computes nothing here.
+//! Launches of our kernels by Intel's own driver, without a GPU: with images, which are the
+//! driver's where there is a sampler and in memory where there is none, and on grids that are no
+//! multiple of the group. The driver computes nothing here.
 //!
 //! The driver reads its environment when it is loaded, so each product runs in a process of its
 //! own. The process is this test binary, run again.

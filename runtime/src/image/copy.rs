@@ -256,8 +256,8 @@ impl Image {
     /// where their texels have as many bytes: the bytes are copied.
     ///
     /// # Errors
-    /// A place is outside of its image, texels have other bytes or samples, or the parts have texels
-    /// in common. The device fails to copy.
+    /// A place is outside of its image, texels have other bytes or samples, or the parts have
+    /// texels in common. The device fails to copy.
     pub fn copy_from(
         &self,
         to: ImagePlace,

@@ -119,8 +119,8 @@ impl Queue {
     /// ```
     ///
     /// # Errors
-    /// A place is outside of its image, texels have other bytes or samples, or the parts have texels
-    /// in common.
+    /// A place is outside of its image, texels have other bytes or samples, or the parts have
+    /// texels in common.
     pub fn copy_image(
         &self,
         source: (&Image, ImagePlace),

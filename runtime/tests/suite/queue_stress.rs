@@ -1,9 +1,10 @@
 //! Random graphs of commands over several queues and threads, against a sequential model.
 //!
 //! A graph is a list of commands. Each is on a queue, uses some cells of memory, and waits for
-//! earlier commands. Some of the cells are layers of an image. Every pair of commands that use a cell is ordered, so there is one result.
-//! Intel's driver without a GPU runs the same, which ends as the model says but computes nothing.
-//! `GANTRY_CASES` sets the number of graphs and `GANTRY_SEED` the first seed.
+//! earlier commands. Some of the cells are layers of an image. Every pair of commands that use a
+//! cell is ordered, so there is one result. Intel's driver without a GPU runs the same, which ends
+//! as the model says but computes nothing. `GANTRY_CASES` sets the number of graphs and
+//! `GANTRY_SEED` the first seed.
 
 use crate::common::text;
 use crate::rng::Rng;

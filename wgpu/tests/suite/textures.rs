@@ -243,7 +243,8 @@ fn views_have_some_levels_of_some_layers() {
         for (face, t) in (1..7).zip(&got[want.len()..]) {
             assert_eq!([t[1], t[2], t[3]], [face, 2, 255], "{target}");
         }
-        // What was stored, among texels that are not touched. Half of it is copied to another layer.
+        // What was stored, among texels that are not touched. Half of it is copied to another
+        // layer.
         let written = gpu.storage(&[0; 64 * 4 * 2]);
         gpu.submit(|encoder| {
             let at = |x, z| wgpu::TexelCopyTextureInfo {

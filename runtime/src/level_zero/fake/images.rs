@@ -1,5 +1,5 @@
-//! Images and samplers of the fake driver. Boxes are within their images, their bytes within memory,
-//! and boxes of a copy do not overlap.
+//! Images and samplers of the fake driver. Boxes are within their images, their bytes within
+//! memory, and boxes of a copy do not overlap.
 
 use super::super::api::{Code, CopyRegion, Handle, ImageDesc, SamplerDesc, UNSUPPORTED_FEATURE};
 use super::{World, world};
@@ -59,6 +59,18 @@ impl World {
             self.mistake(context, "a box outside of its image".to_owned());
         }
         texel * (r.width * r.height * r.depth) as usize
+    }
+
+    /// Returns the image that has the texels of an image or a view.
+    fn texels_of(&self, image: Handle) -> usize {
+        let mut id = image as usize;
+        while let Some(o) = self.objects.get(&id)
+            && let Some(of) = self.objects.get(&o.parent)
+            && of.kind == "image"
+        {
+            id = o.parent;
+        }
+        id
     }
 
     /// Returns the image and the memory that a copy uses.
@@ -131,6 +143,18 @@ pub(super) unsafe extern "C" fn list_image_copy(
     if bytes[0] != bytes[1] {
         let context = w.objects.get(&(target as usize)).map_or(0, |o| o.context);
         w.mistake(context, "a copy between boxes of other sizes".to_owned());
+    }
+    // SAFETY: callers of the driver pass whole regions.
+    let (a, b) = unsafe { (&*to, &*from) };
+    let axes = [
+        (a.x, b.x, a.width),
+        (a.y, b.y, a.height),
+        (a.z, b.z, a.depth),
+    ];
+    let overlap = axes.iter().all(|(a, b, n)| a.abs_diff(*b) < *n);
+    if overlap && w.texels_of(target) == w.texels_of(source) {
+        let context = w.objects.get(&(target as usize)).map_or(0, |o| o.context);
+        w.mistake(context, "a copy between boxes that overlap".to_owned());
     }
     w.submit(list, event, &[target as usize, source as usize], true)
 }
