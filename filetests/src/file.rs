@@ -78,6 +78,7 @@ impl TestFile {
         needs("f64", f.native_f64)
             && needs("send exec", f.sampler)
             && needs("send_reply", f.sampler)
+            && needs("layer_range", !f.sampler)
             && words.into_iter().all(|w| needs(w, f.word_atomics))
             && needs("block2d_", f.block2d)
             && needs("named_barrier", f.named_barriers)

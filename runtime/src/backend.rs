@@ -5,6 +5,7 @@ use crate::buffer::{BufferBackend, MemoryKind};
 use crate::control::{LaunchStats, Print, Progress, Span, StopSignals};
 use crate::error::Error;
 use crate::host_memory::HostMemory;
+use crate::image::{DriverImage, ImageDesc, ImageFormat};
 use crate::limits::Limits;
 use crate::watch::Watch;
 use crate::zebin::{KernelInfo, Zebin};
@@ -59,6 +60,15 @@ pub(crate) trait DeviceBackend: Send + Sync {
     /// Returns true if buffers can be used as images, tightly packed.
     fn has_images(&self) -> bool {
         false
+    }
+    /// Allocates an image of the driver. `None` where images are in buffers.
+    fn image(
+        &self,
+        format: ImageFormat,
+        desc: ImageDesc,
+    ) -> Option<Result<Arc<dyn DriverImage>, Error>> {
+        let _ = (format, desc);
+        None
     }
     /// Loads a module.
     fn load(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Arc<dyn ModuleBackend>, Error>;

@@ -100,7 +100,11 @@ impl Pitch {
     }
 
     /// Checks that all rows of a size (bytes, rows, slices), none of which is 0, are in a buffer.
-    fn check(&self, [bytes, rows, slices]: [usize; 3], buffer: &Buffer) -> Result<(), Error> {
+    pub(crate) fn check(
+        &self,
+        [bytes, rows, slices]: [usize; 3],
+        buffer: &Buffer,
+    ) -> Result<(), Error> {
         let steps_fit = (rows == 1 || self.row >= bytes) && (slices == 1 || self.slice > 0);
         let last = self.row_at(rows - 1, slices - 1);
         let end = last.and_then(|at| at.checked_add(bytes));
@@ -112,6 +116,34 @@ impl Pitch {
                 Count(buffer.len(), "byte")
             ))),
         }
+    }
+}
+
+impl Pitch {
+    /// Returns the same bytes as fewer and longer rows, where rows or slices follow each other
+    /// without gaps.
+    pub(crate) fn merged(self, [bytes, rows, slices]: [usize; 3]) -> (Pitch, [usize; 3]) {
+        let Pitch { offset, row, slice } = self;
+        let rows_follow = rows == 1 || row == bytes;
+        if !rows_follow {
+            return (self, [bytes, rows, slices]);
+        }
+        let bytes = bytes * rows;
+        if slices == 1 || slice == bytes {
+            let all = Pitch {
+                offset,
+                row: 0,
+                slice: 0,
+            };
+            return (all, [bytes * slices, 1, 1]);
+        }
+        (self, [bytes, 1, slices])
+    }
+
+    /// Returns the offsets of all rows of a size, which has been checked.
+    pub(crate) fn all(self, [_, rows, slices]: [usize; 3]) -> impl Iterator<Item = usize> {
+        let slices = (0..slices).map(move |n| self.offset + n * self.slice);
+        slices.flat_map(move |at| (0..rows).map(move |n| at + n * self.row))
     }
 }
 
@@ -225,9 +257,14 @@ impl Buffer {
     /// # Errors
     /// The range is not within the buffer, or the device fails to copy.
     pub fn read_bytes(&self, at: usize, out: &mut [u8]) -> Result<(), Error> {
-        self.check(at, out.len())?;
-        self.inner.read(self.at + at, out)?;
+        self.read_at(at, out)?;
         Ok(())
+    }
+
+    /// Reads bytes at an offset, and tells how long it took where the device measures it.
+    pub(crate) fn read_at(&self, at: usize, out: &mut [u8]) -> Result<Option<Span>, Error> {
+        self.check(at, out.len())?;
+        self.inner.read(self.at + at, out)
     }
 
     /// Writes elements from the buffer's start.
@@ -381,26 +418,44 @@ impl Buffer {
         size: [usize; 3],
     ) -> Result<Option<Span>, Error> {
         self.check_rows(to, source, from, size)?;
-        let [bytes, rows, slices] = size;
         if size.contains(&0) {
             return Ok(None);
         }
+        self.copy_rows_apart(to, source, from, size)
+    }
+
+    /// Copies rows, none of them empty, which are within their buffers and do not overlap.
+    pub(crate) fn copy_rows_apart(
+        &self,
+        to: Pitch,
+        source: &Buffer,
+        from: Pitch,
+        size: [usize; 3],
+    ) -> Result<Option<Span>, Error> {
+        // Rows that follow each other on both sides are one.
+        let (to, from, size) = match (to.merged(size), from.merged(size)) {
+            ((to, a), (from, b)) if a == b => (to, from, a),
+            _ => (to, from, size),
+        };
         if let Some(result) = self.copy_on_device(to, source, from, size) {
             return result;
         }
         let mut measured = None;
-        for slice in 0..slices {
-            for row in 0..rows {
-                // `check_rows` has seen that the last row is inside.
-                let (Some(to), Some(from)) = (to.row_at(row, slice), from.row_at(row, slice))
-                else {
-                    return Ok(measured);
-                };
-                let row = self.copy_row(to, source, from, bytes)?;
-                measured = Span::join(measured, row);
-            }
+        for (to, from) in to.all(size).zip(from.all(size)) {
+            let row = self.copy_row(to, source, from, size[0])?;
+            measured = Span::join(measured, row);
         }
         Ok(measured)
+    }
+
+    /// Returns the part from the first byte of some rows to the last.
+    pub(crate) fn rows(
+        &self,
+        pitch: Pitch,
+        [bytes, rows, slices]: [usize; 3],
+    ) -> Result<Buffer, Error> {
+        let last = pitch.row_at(rows.saturating_sub(1), slices.saturating_sub(1));
+        self.slice(pitch.offset..last.unwrap_or(usize::MAX).saturating_add(bytes))
     }
 
     pub(crate) fn check_rows(

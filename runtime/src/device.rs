@@ -5,7 +5,7 @@ use crate::buffer::{Buffer, MemoryKind};
 use crate::error::Error;
 use crate::graph::{Workers, WorkersHandle};
 use crate::host_memory::HostMemory;
-use crate::image::{Image, ImageDesc, ImageFormat};
+use crate::image::{Image, ImageDesc, ImageFormat, ImagePlace, Texels};
 use crate::level_zero;
 use crate::pool::{OwnPool, Pool};
 use crate::sim::{SimOptions, Simulator};
@@ -255,9 +255,19 @@ impl Device {
     ///
     /// # Errors
     /// A size is 0 or beyond what surface states hold. There is not that much memory. The
-    /// device has no images here (Level Zero, but on products without a sampler).
+    /// driver has no such images: on Level Zero cubes, levels of detail, samples and sRGB, but on
+    /// products without a sampler.
     pub fn image(&self, format: ImageFormat, desc: ImageDesc) -> Result<Image, Error> {
-        let buffer = self.buffer(Image::bytes(format, desc)?)?;
+        let bytes = Image::bytes(format, desc)?;
+        if let Some(image) = self.inner.image(format, desc) {
+            let image = Image::over(Texels::Driver(image?), format, desc);
+            let zero = vec![0u8; format.texel_bytes() as usize];
+            for level in 0..desc.levels() {
+                image.fill(ImagePlace::level(level), desc.level_size(level), &zero)?;
+            }
+            return Ok(image);
+        }
+        let buffer = self.buffer(bytes)?;
         self.image_of(&buffer, format, desc)
     }
 
@@ -266,7 +276,7 @@ impl Device {
     ///
     /// # Errors
     /// Errors are those of [`Self::image`]. In addition, the buffer may be too small or of another
-    /// device.
+    /// device, or images may be the driver's.
     pub fn image_of(
         &self,
         buffer: &Buffer,
@@ -275,7 +285,10 @@ impl Device {
     ) -> Result<Image, Error> {
         let need = Image::bytes(format, desc)?;
         if !self.inner.has_images() {
-            return Err(Error::Image(format!("{} has no images here", self.name())));
+            return Err(Error::Image(format!(
+                "images of {} are the driver's, and not over buffers",
+                self.name()
+            )));
         }
         if buffer.inner.device() != self.id() {
             return Err(Error::Image("the buffer is of another device".to_owned()));
@@ -287,7 +300,7 @@ impl Device {
                 buffer.len()
             )));
         }
-        Ok(Image::over(buffer.clone(), format, desc))
+        Ok(Image::over(Texels::Memory(buffer.clone()), format, desc))
     }
 
     pub(crate) fn id(&self) -> usize {

@@ -1,11 +1,17 @@
-//! Images as the host sees them. Names and numbers are OpenCL's.
+//! Images as the host sees them. Names and numbers are OpenCL's. `view` has images in memory and
+//! their views, `copy` their copies.
 
-use crate::buffer::Buffer;
+mod copy;
+mod view;
+
 use crate::error::Error;
 pub use crate::image_type::ImageType;
 pub use crate::sampler::{AddressMode, Compare, FilterMode, Sampler};
-use bytemuck::Pod;
+pub use copy::ImagePlace;
+pub(crate) use copy::{Direction, DriverImage};
 use std::fmt;
+pub use view::{Image, ImageView};
+pub(crate) use view::{Texels, ViewPlace};
 
 gantry_isa_gen::named_enum! {
     /// Components of a texel in memory order. Components that are not stored read as 0 or 1.
@@ -364,9 +370,36 @@ impl ImageDesc {
         all
     }
 
+    /// Returns the width and height of a level of detail, and its slices or layers.
+    pub(crate) const fn level_size(&self, level: u32) -> [u32; 3] {
+        let [width, height, depth] = self.level(level);
+        // One of them is 1.
+        [width, height, depth * self.layers]
+    }
+
+    /// Describes a part of the levels and layers as another type of the same arrangement.
+    pub(crate) const fn part(
+        &self,
+        ty: ImageType,
+        first: u32,
+        levels: u32,
+        layers: u32,
+    ) -> ImageDesc {
+        let [width, height, depth] = self.level(first);
+        ImageDesc {
+            ty,
+            width,
+            height,
+            depth,
+            layers,
+            samples: self.samples,
+            levels,
+        }
+    }
+
     /// Checks sizes against the limits of surface states. By RENDER_SURFACE_STATE these are 16,384
     /// for width and height, 2,048 for depth and layers, 2^27 texels for buffers, and 16 samples.
-    fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let widest = match self.ty {
             ImageType::D1Buffer => 1 << 27,
             ImageType::D3 => 2048,
@@ -432,77 +465,6 @@ impl fmt::Display for ImageDesc {
             ImageType::Cube => write!(f, "x{height}"),
             ImageType::CubeArray => write!(f, "x{height}, {} cubes", layers / 6),
         }
-    }
-}
-
-/// Image in device memory. A handle: clones are the same image.
-///
-/// To the host its texels are tightly packed. Rows of a slice come first, then slices or layers,
-/// then levels of detail. A multi-sampled layer has a picture for each sample.
-#[derive(Clone, Debug)]
-pub struct Image {
-    pub(crate) texels: Buffer,
-    format: ImageFormat,
-    desc: ImageDesc,
-}
-
-impl Image {
-    /// Returns the bytes that an image needs.
-    pub(crate) fn bytes(format: ImageFormat, desc: ImageDesc) -> Result<usize, Error> {
-        desc.check()?;
-        usize::try_from(desc.texels() * u64::from(format.texel_bytes()))
-            .map_err(|_| Error::Image(format!("no memory for a {desc}")))
-    }
-
-    /// Creates an image over memory, which holds at least [`Image::bytes`].
-    pub(crate) fn over(texels: Buffer, format: ImageFormat, desc: ImageDesc) -> Image {
-        Image {
-            texels,
-            format,
-            desc,
-        }
-    }
-
-    /// Returns the format of a texel.
-    pub fn format(&self) -> ImageFormat {
-        self.format
-    }
-
-    /// Returns the dimensionality and size.
-    pub fn desc(&self) -> ImageDesc {
-        self.desc
-    }
-
-    /// Returns the bytes of all texels, tightly packed.
-    pub fn byte_len(&self) -> usize {
-        (self.desc.texels() * u64::from(self.format.texel_bytes())) as usize
-    }
-
-    /// Reads all texels as elements.
-    ///
-    /// # Errors
-    /// The device fails to copy.
-    pub fn read<T: Pod>(&self) -> Result<Vec<T>, Error> {
-        let mut out = vec![T::zeroed(); self.byte_len().checked_div(size_of::<T>()).unwrap_or(0)];
-        self.texels.read_into(0, &mut out)?;
-        Ok(out)
-    }
-
-    /// Writes texels from the first on.
-    ///
-    /// # Errors
-    /// There are more elements than the image has, or the device fails to copy.
-    pub fn write<T: Pod>(&self, data: &[T]) -> Result<(), Error> {
-        let bytes: &[u8] = bytemuck::cast_slice(data);
-        if bytes.len() > self.byte_len() {
-            return Err(Error::Image(format!(
-                "{} bytes are more than the {} of a {}",
-                bytes.len(),
-                self.byte_len(),
-                self.desc
-            )));
-        }
-        self.texels.write_bytes(0, bytes)
     }
 }
 

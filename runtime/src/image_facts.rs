@@ -2,6 +2,7 @@
 //! those that are passed by value.
 
 use crate::arg::Arg;
+use crate::buffer::Buffer;
 use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
 use crate::zebin::{ImageFact, SamplerFact};
 use gantry_zebin::{ImageDescriptor, SamplerDescriptor};
@@ -24,6 +25,7 @@ pub(crate) fn descriptor(arg: &Arg) -> Option<Vec<u8>> {
                 flat_width: fact(ImageFact::FlatWidth),
                 flat_height: fact(ImageFact::FlatHeight),
                 flat_pitch: fact(ImageFact::FlatPitch),
+                layer_range: i.place.layer | i.place.whole.layers() << 16,
             };
             Some(image.bytes())
         }
@@ -78,7 +80,10 @@ pub(crate) fn image_fact(image: &Image, fact: ImageFact) -> u64 {
         ImageFact::Samples if ty.is_msaa() => d.samples(),
         ImageFact::MipLevels if d.levels() > 1 => d.levels(),
         ImageFact::Samples | ImageFact::MipLevels => 0,
-        ImageFact::FlatBase => return image.texels.device_address(),
+        ImageFact::FlatBase => {
+            let base = image.memory().map_or(0, Buffer::device_address);
+            return base + image.level_offset(0);
+        }
         ImageFact::FlatWidth | ImageFact::FlatPitch => row.wrapping_sub(1),
         ImageFact::FlatHeight => d.height().wrapping_sub(1),
     })

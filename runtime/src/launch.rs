@@ -265,8 +265,8 @@ impl<'k> Launch<'k> {
                 given,
             };
             let given = || arg.describe();
-            let own = |b: &Buffer, what: &str| {
-                if b.inner.device() == self.kernel.module.device().id() {
+            let own = |device: usize, what: &str| {
+                if device == self.kernel.module.device().id() {
                     return Ok(());
                 }
                 Err(wrong(
@@ -275,9 +275,9 @@ impl<'k> Launch<'k> {
                 ))
             };
             match (info.kind, arg) {
-                (ArgKind::Buffer, Arg::Buffer(b)) => own(b, "a buffer")?,
+                (ArgKind::Buffer, Arg::Buffer(b)) => own(b.inner.device(), "a buffer")?,
                 (ArgKind::Image(ty), Arg::Image(i)) => {
-                    own(&i.texels, "an image")?;
+                    own(i.device(), "an image")?;
                     if let Some(ty) = ty
                         && ty != i.desc().ty()
                     {

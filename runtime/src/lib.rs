@@ -44,7 +44,7 @@
 //! | `graph` | commands that wait for each other, and events |
 //! | `buffer` | device memory |
 //! | `mapping` | buffers in the host's memory |
-//! | `image` | images over buffers |
+//! | `image` | images, their views and copies |
 //! | `arg` | arguments |
 //! | `image_facts` | images and samplers as kernels find them in the payload |
 //! | `backend` | traits that a device implements |
@@ -97,7 +97,7 @@ pub use grid::Grid;
 pub use host_memory::HostMemory;
 pub use image::{
     AddressMode, ChannelOrder, ChannelType, Compare, FilterMode, Image, ImageDesc, ImageFormat,
-    ImageType, Sampler,
+    ImagePlace, ImageType, ImageView, Sampler,
 };
 pub use launch::Launch;
 pub use limits::{Excess, Limits};

@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 use crate::pipeline::Pipeline;
 use crate::resource::{Bound, BoundResource, Group, QuerySet};
 use gantry::runtime::zebin::{ArgRole, BindingPlace, Resource};
-use gantry::runtime::{self, Arg, Error, Grid, Launch, Pitch, Queue};
+use gantry::runtime::{self, Arg, Error, Grid, Image, ImagePlace, Launch, Pitch, Queue};
 use std::ops::Range;
 use std::sync::PoisonError;
 use wgpu_hal as hal;
@@ -32,10 +32,26 @@ pub(crate) enum Command {
     /// Fill by a pattern.
     Fill(runtime::Buffer, Vec<u8>),
     Copy(runtime::Buffer, runtime::Buffer),
-    CopyRows {
+    /// Fill of an image's first level by the bytes of a texel.
+    FillImage {
+        image: Image,
+        size: [u32; 3],
+        texel: Vec<u8>,
+    },
+    CopyImage {
+        from: (Image, ImagePlace),
+        to: (Image, ImagePlace),
+        size: [u32; 3],
+    },
+    CopyToImage {
         from: (runtime::Buffer, Pitch),
+        to: (Image, ImagePlace),
+        size: [u32; 3],
+    },
+    CopyFromImage {
+        from: (Image, ImagePlace),
         to: (runtime::Buffer, Pitch),
-        size: [usize; 3],
+        size: [u32; 3],
     },
     Dispatch(Box<PassState>, GroupCount),
     Timestamp(QuerySet, u32),
@@ -68,8 +84,17 @@ fn submit(command: &Command, queue: &Queue) -> Result<(), Error> {
         Command::Copy(from, to) => {
             queue.copy(from, to)?;
         }
-        Command::CopyRows { from, to, size } => {
-            queue.copy_rows((&from.0, from.1), (&to.0, to.1), *size)?;
+        Command::FillImage { image, size, texel } => {
+            queue.fill_image((image, ImagePlace::default()), *size, texel)?;
+        }
+        Command::CopyImage { from, to, size } => {
+            queue.copy_image((&from.0, from.1), (&to.0, to.1), *size)?;
+        }
+        Command::CopyToImage { from, to, size } => {
+            queue.copy_to_image((&from.0, from.1), (&to.0, to.1), *size)?;
+        }
+        Command::CopyFromImage { from, to, size } => {
+            queue.copy_from_image((&from.0, from.1), (&to.0, to.1), *size)?;
         }
         Command::Dispatch(state, count) => {
             if let Some(launch) = dispatch(state, count)? {

@@ -82,7 +82,7 @@ impl hal::Device for Device {
         texture: &Texture,
         desc: &hal::TextureViewDescriptor<'_>,
     ) -> Of<TextureView> {
-        texture.view(&self.0.device, desc)
+        texture.view(desc)
     }
     unsafe fn destroy_texture_view(&self, _: TextureView) {}
     unsafe fn create_sampler(&self, desc: &hal::SamplerDescriptor<'_>) -> Of<Sampler> {

@@ -7,7 +7,7 @@ use crate::never::Never;
 use crate::pipeline::Pipeline;
 use crate::resource::{Group, Layout, QuerySet};
 use crate::texture::{Texture, TextureView};
-use gantry::runtime::{self, Error, Pitch};
+use gantry::runtime::{Error, Pitch};
 use std::ops::Range;
 use wgpu_hal as hal;
 use wgpu_types as wgt;
@@ -29,56 +29,28 @@ impl Encoder {
 
     /// Adds a clear of a texture view.
     fn clear(&mut self, view: &TextureView, color: wgt::Color) {
-        let (memory, texel) = view.cleared(color);
-        self.commands.push(Command::Fill(memory.clone(), texel));
-    }
-
-    /// Adds a copy of rows between memory of buffers and textures.
-    fn copy_rows(
-        &mut self,
-        from: (&runtime::Buffer, Pitch),
-        to: (&runtime::Buffer, Pitch),
-        size: [usize; 3],
-    ) {
-        if size.contains(&0) {
-            return;
-        }
-        let (from, to) = (rows_alone(from, size), rows_alone(to, size));
-        self.add(from.and_then(|from| {
-            Ok(Command::CopyRows {
-                from,
-                to: to?,
-                size,
-            })
-        }));
+        let image = view.image.clone();
+        let desc = image.desc();
+        let size = [desc.width(), desc.height(), desc.depth() * desc.layers()];
+        self.commands.push(Command::FillImage {
+            image,
+            size,
+            texel: view.texel(color),
+        });
     }
 }
 
-/// Returns the part of a buffer from the first byte of some rows to the last.
-fn rows_alone(
-    (buffer, pitch): (&runtime::Buffer, Pitch),
-    [bytes, rows, slices]: [usize; 3],
-) -> Result<(runtime::Buffer, Pitch), Error> {
-    let before = (rows - 1).saturating_mul(pitch.row);
-    let before = (slices - 1)
-        .saturating_mul(pitch.slice)
-        .saturating_add(before);
-    let end = pitch.offset.saturating_add(before).saturating_add(bytes);
-    let part = buffer.slice(pitch.offset..end)?;
-    Ok((part, Pitch { offset: 0, ..pitch }))
-}
-
-/// Returns the bytes of a row, the rows and the slices of a copy.
-fn rows_of(texture: &Texture, size: hal::CopyExtent) -> [usize; 3] {
-    let [width, height, depth] = [size.width, size.height, size.depth].map(|n| n as usize);
-    [width * texture.texel_bytes(), height, depth]
+/// Returns the columns, rows, and slices or layers of a copy.
+fn size_of(size: hal::CopyExtent) -> [u32; 3] {
+    [size.width, size.height, size.depth]
 }
 
 /// Returns where the rows of a copy are in its buffer.
-fn buffer_pitch(copy: &hal::BufferTextureCopy, [bytes, rows, _]: [usize; 3]) -> Pitch {
+fn buffer_pitch(copy: &hal::BufferTextureCopy, texture: &Texture) -> Pitch {
     let layout = &copy.buffer_layout;
+    let bytes = copy.size.width as usize * texture.image().format().texel_bytes() as usize;
     let row = layout.bytes_per_row.map_or(bytes, |n| n as usize);
-    let rows = layout.rows_per_image.map_or(rows, |n| n as usize);
+    let rows = layout.rows_per_image.unwrap_or(copy.size.height) as usize;
     Pitch {
         offset: layout.offset as usize,
         row,
@@ -138,9 +110,11 @@ impl hal::CommandEncoder for Encoder {
         T: Iterator<Item = hal::TextureCopy>,
     {
         for r in regions {
-            let size = rows_of(from, r.size);
-            let from = (from.memory(), from.pitch(&r.src_base));
-            self.copy_rows(from, (to.memory(), to.pitch(&r.dst_base)), size);
+            self.commands.push(Command::CopyImage {
+                from: (from.image().clone(), Texture::place(&r.src_base)),
+                to: (to.image().clone(), Texture::place(&r.dst_base)),
+                size: size_of(r.size),
+            });
         }
     }
     unsafe fn copy_buffer_to_texture<T>(&mut self, from: &Buffer, to: &Texture, regions: T)
@@ -148,9 +122,11 @@ impl hal::CommandEncoder for Encoder {
         T: Iterator<Item = hal::BufferTextureCopy>,
     {
         for r in regions {
-            let size = rows_of(to, r.size);
-            let from = (from.all(), buffer_pitch(&r, size));
-            self.copy_rows(from, (to.memory(), to.pitch(&r.texture_base)), size);
+            self.commands.push(Command::CopyToImage {
+                from: (from.all().clone(), buffer_pitch(&r, to)),
+                to: (to.image().clone(), Texture::place(&r.texture_base)),
+                size: size_of(r.size),
+            });
         }
     }
     unsafe fn copy_texture_to_buffer<T>(
@@ -163,9 +139,11 @@ impl hal::CommandEncoder for Encoder {
         T: Iterator<Item = hal::BufferTextureCopy>,
     {
         for r in regions {
-            let size = rows_of(from, r.size);
-            let to = (to.all(), buffer_pitch(&r, size));
-            self.copy_rows((from.memory(), from.pitch(&r.texture_base)), to, size);
+            self.commands.push(Command::CopyFromImage {
+                from: (from.image().clone(), Texture::place(&r.texture_base)),
+                to: (to.all().clone(), buffer_pitch(&r, from)),
+                size: size_of(r.size),
+            });
         }
     }
     unsafe fn copy_acceleration_structure_to_acceleration_structure(

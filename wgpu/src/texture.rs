@@ -1,35 +1,23 @@
 //! Textures, views and formats.
 //!
-//! A texture is memory in which rows are tightly packed: levels follow each other, and in each the
-//! layers or slices. A view of one level, or of all layers, is a part of that memory.
+//! A texture is an image of the runtime, and a view of it a view of the image.
 
 use gantry::runtime::{
-    self, ChannelOrder, ChannelType, Device, Image, ImageDesc, ImageFormat, Pitch,
+    ChannelOrder, ChannelType, Device, Error, Image, ImageDesc, ImageFormat, ImagePlace, ImageType,
+    ImageView,
 };
-use std::sync::Arc;
+use std::ops::Bound;
 use wgpu_hal as hal;
 use wgpu_types as wgt;
 
 /// Texture. A handle.
 #[derive(Clone, Debug)]
-pub struct Texture(Arc<Texels>);
+pub struct Texture(Image);
 
 /// View of a texture.
 #[derive(Clone, Debug)]
 pub struct TextureView {
     pub(crate) image: Image,
-    /// Memory of the texels.
-    memory: runtime::Buffer,
-}
-
-#[derive(Debug)]
-struct Texels {
-    memory: runtime::Buffer,
-    format: ImageFormat,
-    /// Width, height, and depth or layers, of level 0.
-    size: [u32; 3],
-    levels: u32,
-    is_volume: bool,
 }
 
 /// Returns the format of texels. `None` where there is none.
@@ -102,9 +90,9 @@ pub(crate) fn capabilities(format: wgt::TextureFormat) -> hal::TextureFormatCapa
 }
 
 impl TextureView {
-    /// Returns the memory of the texels, and the bytes of a texel of a color.
-    pub(crate) fn cleared(&self, color: wgt::Color) -> (&runtime::Buffer, Vec<u8>) {
-        (&self.memory, texel(self.image.format(), color))
+    /// Returns the bytes of a texel of a color.
+    pub(crate) fn texel(&self, color: wgt::Color) -> Vec<u8> {
+        texel(self.image.format(), color)
     }
 }
 
@@ -166,125 +154,75 @@ impl Texture {
         if desc.sample_count != 1 {
             return Err(refused("several samples are for rendering".to_owned()));
         }
-        let size = [
-            desc.size.width,
-            desc.size.height,
-            desc.size.depth_or_array_layers,
-        ];
-        let mut texels = Texels {
-            memory: device.buffer(0).map_err(|e| refused(e.to_string()))?,
-            format,
-            size,
-            levels: desc.mip_level_count,
-            is_volume: desc.dimension == wgt::TextureDimension::D3,
+        let wgt::Extent3d {
+            width,
+            height,
+            depth_or_array_layers: depth,
+        } = desc.size;
+        let image = match desc.dimension {
+            wgt::TextureDimension::D1 => ImageDesc::d1(width),
+            wgt::TextureDimension::D2 => ImageDesc::d2_array(width, height, depth),
+            wgt::TextureDimension::D3 => ImageDesc::d3(width, height, depth),
         };
-        let bytes = usize::try_from(texels.level(texels.levels)).unwrap_or(usize::MAX);
-        let memory = device
-            .buffer(bytes)
-            .map_err(|_| hal::DeviceError::OutOfMemory)?;
-        texels.memory = memory;
-        Ok(Texture(Arc::new(texels)))
+        let image = device.image(format, image.with_levels(desc.mip_level_count));
+        match image {
+            Ok(image) => Ok(Texture(image)),
+            Err(Error::Buffer(_)) => Err(hal::DeviceError::OutOfMemory),
+            Err(e) => Err(refused(e.to_string())),
+        }
     }
 
     pub(crate) fn view(
         &self,
-        device: &Device,
         desc: &hal::TextureViewDescriptor<'_>,
     ) -> Result<TextureView, hal::DeviceError> {
         let refused = |what: String| {
             log::error!("gantry-wgpu: a view of a texture: {what}");
             hal::DeviceError::Unexpected
         };
-        let t = &*self.0;
         let Some(format) = format_of(desc.format) else {
             return Err(refused(format!(
                 "there is no format {:?} here",
                 desc.format
             )));
         };
-        let range = &desc.range;
-        let (level, layer) = (range.base_mip_level, range.base_array_layer);
-        let levels = range
-            .mip_level_count
-            .unwrap_or(t.levels.saturating_sub(level));
-        let all = if t.is_volume { 1 } else { t.size[2] };
-        let layers = range.array_layer_count.unwrap_or(all.saturating_sub(layer));
-        if levels > 1 && layers != all {
-            return Err(refused("some of the layers with several levels".to_owned()));
-        }
-        let [width, height, depth] = t.extent(level);
         use wgt::TextureViewDimension as V;
-        let image = match desc.dimension {
-            V::D1 => ImageDesc::d1(width),
-            V::D2 => ImageDesc::d2(width, height),
-            V::D2Array => ImageDesc::d2_array(width, height, layers),
-            V::Cube => ImageDesc::cube(width),
-            V::CubeArray => ImageDesc::cube_array(width, layers / 6),
-            V::D3 => ImageDesc::d3(width, height, depth),
+        let ty = match desc.dimension {
+            V::D1 => ImageType::D1,
+            V::D2 => ImageType::D2,
+            V::D2Array => ImageType::D2Array,
+            V::Cube => ImageType::Cube,
+            V::CubeArray => ImageType::CubeArray,
+            V::D3 => ImageType::D3,
         };
-        let at = t.level(level) + u64::from(layer) * t.slice(level);
-        let memory = usize::try_from(at).unwrap_or(usize::MAX)..;
-        let image = image.with_levels(levels);
-        let view = t.memory.slice(memory).and_then(|memory| {
-            let image = device.image_of(&memory, format, image)?;
-            let memory = memory.slice(..image.byte_len())?;
-            Ok(TextureView { image, memory })
-        });
-        view.map_err(|e| refused(e.to_string()))
+        let part = |first: u32, count: Option<u32>| {
+            let end = count.map_or(Bound::Unbounded, |n| {
+                Bound::Excluded(first.saturating_add(n))
+            });
+            (Bound::Included(first), end)
+        };
+        let range = &desc.range;
+        let view = ImageView::new()
+            .ty(ty)
+            .format(format)
+            .levels(part(range.base_mip_level, range.mip_level_count))
+            .layers(part(range.base_array_layer, range.array_layer_count));
+        let image = self.0.view(&view).map_err(|e| refused(e.to_string()))?;
+        Ok(TextureView { image })
     }
 
-    /// Returns the memory.
-    pub(crate) fn memory(&self) -> &runtime::Buffer {
-        &self.0.memory
+    /// Returns the image of all levels and layers.
+    pub(crate) fn image(&self) -> &Image {
+        &self.0
     }
 
-    /// Returns the bytes of a texel.
-    pub(crate) fn texel_bytes(&self) -> usize {
-        self.0.format.texel_bytes() as usize
-    }
-
-    /// Returns where the texel of a copy's origin is, and how rows and slices follow it.
-    pub(crate) fn pitch(&self, base: &hal::TextureCopyBase) -> Pitch {
-        let t = &*self.0;
-        let level = base.mip_level;
-        let [width, _, _] = t.extent(level);
+    /// Returns the place of a copy's origin.
+    pub(crate) fn place(base: &hal::TextureCopyBase) -> ImagePlace {
         let wgt::Origin3d { x, y, z } = wgt::Origin3d {
             x: base.origin.x,
             y: base.origin.y,
             z: base.origin.z + base.array_layer,
         };
-        let texel = t.format.texel_bytes() as usize;
-        let row = width as usize * texel;
-        let slice = t.slice(level) as usize;
-        Pitch {
-            offset: t.level(level) as usize
-                + z as usize * slice
-                + y as usize * row
-                + x as usize * texel,
-            row,
-            slice,
-        }
-    }
-}
-
-impl Texels {
-    /// Returns width, height, and depth or layers of a level.
-    fn extent(&self, level: u32) -> [u32; 3] {
-        let half = |n: u32| n.checked_shr(level).unwrap_or(0).max(1);
-        let [width, height, depth] = self.size;
-        let depth = if self.is_volume { half(depth) } else { depth };
-        [half(width), half(height), depth]
-    }
-
-    /// Returns the bytes of a slice or layer of a level.
-    fn slice(&self, level: u32) -> u64 {
-        let [width, height, _] = self.extent(level).map(u64::from);
-        width * height * u64::from(self.format.texel_bytes())
-    }
-
-    /// Returns the byte offset of a level, or behind the last all bytes.
-    fn level(&self, level: u32) -> u64 {
-        let bytes = |l| self.slice(l) * u64::from(self.extent(l)[2]);
-        (0..level).map(bytes).sum()
+        ImagePlace::level(base.mip_level).at([x, y, z])
     }
 }

@@ -1,4 +1,5 @@
-//! Bindings of shaders: the locations of kernels' arguments among a shader's resources.
+//! Bindings of shaders: the locations of kernels' arguments among a shader's resources. Kernels
+//! whose grid may be cut into several launches are named, too.
 //!
 //! They are in a note of Gantry's own, `.note.gantry.bindings`, that loaders ignore. It has one
 //! entry of type 1 whose owner is `Gantry`. Its text is YAML as `.ze_info` is:
@@ -20,6 +21,7 @@
 //!         size_of: 0                    # the size in bytes of the buffer that is argument 0
 //!       - arg_index: 2
 //!         push_constants: true
+//!     divisible: true                   # if launches of parts of a grid do what one of all does
 //! ```
 
 #[cfg(feature = "read")]
@@ -180,7 +182,7 @@ keyword! {
 /// Contents of the note.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bindings {
-    /// Kernels that have arguments with roles.
+    /// Kernels that have arguments with roles, or whose grid may be cut.
     pub kernels: Vec<KernelBindings>,
 }
 
@@ -191,6 +193,9 @@ record! {
         plain name: String,
         /// Arguments with roles.
         maybe args: Vec<BoundArg>,
+        /// True if launches of parts of a grid, with the offsets of their global ids, do what one
+        /// of all does.
+        maybe divisible: bool,
     }
 }
 
@@ -354,6 +359,7 @@ mod tests {
         let kernel = KernelBindings {
             name: "k".to_owned(),
             args: args.collect(),
+            divisible: true,
         };
         let whole = Bindings {
             kernels: vec![kernel],

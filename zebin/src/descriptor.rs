@@ -35,11 +35,16 @@ pub struct ImageDescriptor {
     pub flat_height: u32,
     /// Bytes from row to row, minus one.
     pub flat_pitch: u32,
+    /// Layers of the memory that are before the first one of a view, in the low half, and all
+    /// layers of the memory in the high half. Levels of detail are that many layers apart.
+    pub layer_range: u32,
 }
 
 impl ImageDescriptor {
     /// Bytes of a descriptor.
     pub const BYTES: u32 = 56;
+    /// Offset of the layers in memory, which no property of drivers is.
+    pub const LAYER_RANGE: u32 = 52;
 
     /// Returns the offset of a property. Those of drivers alone have none.
     pub const fn offset(fact: ImageFact) -> Option<u32> {
@@ -75,7 +80,7 @@ impl ImageDescriptor {
             self.flat_width,
             self.flat_height,
             self.flat_pitch,
-            0,
+            self.layer_range,
         ];
         out.extend(rest.map(u32::to_le_bytes).as_flattened());
         out
@@ -147,9 +152,11 @@ mod tests {
             flat_width: 40,
             flat_height: 44,
             flat_pitch: 48,
+            layer_range: ImageDescriptor::LAYER_RANGE,
         };
         let bytes = image.bytes();
         assert_eq!(bytes.len() as u32, ImageDescriptor::BYTES);
+        assert_eq!(bytes[52..], 52u32.to_le_bytes());
         for fact in ImageFact::ALL {
             // Each number is its own offset.
             if let Some(at @ 1..) = ImageDescriptor::offset(fact) {

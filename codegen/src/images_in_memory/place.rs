@@ -1,7 +1,8 @@
 //! Addresses of texels, and levels of detail.
 //!
 //! Texels are tightly packed: rows of a slice or layer, then slices or layers, then levels. A layer
-//! of several samples has a picture for each sample.
+//! of several samples has a picture for each sample. A view may have some of the layers: its levels
+//! are as far apart as those of all layers.
 
 use super::AccessKind;
 use super::body::Body;
@@ -154,6 +155,7 @@ impl Body<'_> {
             }
         }
         // The texels of all levels before it, a level at a time.
+        let (whole, skipped) = self.layers_in_memory(first);
         let qwords = self.lanes(Scalar::I64);
         let zero = self.b.ins().iconst(qwords, 0);
         let sum = self.b.var(zero);
@@ -168,7 +170,7 @@ impl Body<'_> {
         self.b.ins().brif(more, body, &[], end, &[]);
         self.b.seal_block(body);
         self.b.switch_to_block(body);
-        let mut parts = first;
+        let mut parts = whole;
         for part in parts.iter_mut().take(shrinking) {
             let one = self.one(1);
             let less = self.b.ins().ushr(*part, n);
@@ -193,11 +195,60 @@ impl Body<'_> {
         self.b.seal_block(head);
         self.b.seal_block(end);
         self.b.switch_to_block(end);
+        let start = self.b.use_var(sum);
         Level {
             sizes,
-            start: Some(self.b.use_var(sum)),
+            start: Some(self.after_layers(start, first, sizes, skipped)),
             exists: None,
         }
+    }
+
+    /// Returns the first sizes with all layers of the memory instead of the view's, and the number
+    /// of layers before the first of the view. `None` for volumes.
+    fn layers_in_memory(&mut self, first: [Value; 3]) -> ([Value; 3], Option<Value>) {
+        if self.shape == ImageShape::D3 {
+            return (first, None);
+        }
+        let range = self.fact(ImageFact::LayerRange);
+        let half = self.one(16);
+        let all = self.b.ins().ushr(range, half);
+        let low = self.one(0xffff);
+        let skipped = self.and(range, low);
+        let mut sizes = first;
+        let layers = usize::from(self.shape != ImageShape::D1Array) + 1;
+        if let Some(size) = sizes.get_mut(layers) {
+            *size = all;
+        }
+        (sizes, Some(skipped))
+    }
+
+    /// Returns the texels from the first one of a view to the first one of its level, of those from
+    /// one level to the other in memory: the layers before the view's are smaller there.
+    fn after_layers(
+        &mut self,
+        start: Value,
+        first: [Value; 3],
+        sizes: [Value; 3],
+        skipped: Option<Value>,
+    ) -> Value {
+        let Some(skipped) = skipped else {
+            return start;
+        };
+        let lanes = self.b.ty(start).lanes();
+        let [here, there] = [sizes, first].map(|[width, height, _]| {
+            // A layer has at most 2^28 texels, and there are at most 2,048.
+            let layer = match self.shape {
+                ImageShape::D1Array => width,
+                _ => self.b.ins().imul(width, height),
+            };
+            let own = self.b.ty(layer).lanes();
+            let layers = self.b.splat(skipped, own);
+            let qwords = Type::clamped(Scalar::I64, own);
+            self.b.ins().umul_wide(qwords, layer, layers)
+        });
+        let there = self.b.splat(there, lanes);
+        let start = self.b.ins().iadd(start, here);
+        self.b.ins().isub(start, there)
     }
 
     /// Returns the coordinates of a load, a store or an atomic as columns, rows and slices, and the

@@ -140,6 +140,16 @@ gantry_isa_gen::named_enum! {
         FlatHeight = "flat_height",
         /// Bytes from row to row, minus one.
         FlatPitch = "flat_pitch",
+        /// Layers of the memory before the first one of a view, in the low half, and all layers of
+        /// the memory in the high half; only where there is no sampler.
+        LayerRange = "layer_range",
+    }
+}
+
+impl ImageFact {
+    /// Returns true if Intel's driver provides it, where there is a sampler.
+    pub const fn is_driver(self) -> bool {
+        !matches!(self, ImageFact::LayerRange)
     }
 }
 

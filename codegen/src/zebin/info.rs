@@ -138,10 +138,9 @@ fn payload(target: &Target, k: &KernelImage<'_>, tables: &Tables) -> Vec<Payload
         };
         let index = index.unwrap_or(0);
         let driver = match fact {
-            ArgFact::Image(fact) => Some(PayloadKind::Image {
-                index,
-                fact: image_fact(*fact),
-            }),
+            ArgFact::Image(fact) => {
+                image_fact(*fact).map(|fact| PayloadKind::Image { index, fact })
+            }
             ArgFact::Sampler(fact) => {
                 sampler_fact(*fact).map(|fact| PayloadKind::Sampler { index, fact })
             }
@@ -231,8 +230,9 @@ fn inline_sampler(sampler_index: u32, s: &Sampler) -> InlineSampler {
     }
 }
 
-fn image_fact(fact: ImageFact) -> ze::ImageFact {
-    match fact {
+/// Returns the driver's name of a property; `None` for those that it does not provide.
+fn image_fact(fact: ImageFact) -> Option<ze::ImageFact> {
+    Some(match fact {
         ImageFact::Width => ze::ImageFact::Width,
         ImageFact::Height => ze::ImageFact::Height,
         ImageFact::Depth => ze::ImageFact::Depth,
@@ -245,7 +245,8 @@ fn image_fact(fact: ImageFact) -> ze::ImageFact {
         ImageFact::FlatWidth => ze::ImageFact::FlatWidth,
         ImageFact::FlatHeight => ze::ImageFact::FlatHeight,
         ImageFact::FlatPitch => ze::ImageFact::FlatPitch,
-    }
+        ImageFact::LayerRange => return None,
+    })
 }
 
 /// Returns the driver's name of a property; `None` for those that it does not provide.
@@ -261,7 +262,9 @@ fn sampler_fact(fact: SamplerFact) -> Option<ze::SamplerFact> {
 /// Returns the offset of a property in the descriptor of an image or a sampler.
 fn in_descriptor(fact: ArgFact) -> u32 {
     match fact {
-        ArgFact::Image(fact) => ze::ImageDescriptor::offset(image_fact(fact)).unwrap_or(0),
+        ArgFact::Image(fact) => image_fact(fact)
+            .and_then(ze::ImageDescriptor::offset)
+            .unwrap_or(ze::ImageDescriptor::LAYER_RANGE),
         ArgFact::Sampler(SamplerFact::Filter) => ze::SamplerDescriptor::FILTER,
         ArgFact::Sampler(SamplerFact::Compare) => ze::SamplerDescriptor::COMPARE,
         ArgFact::Sampler(fact) => sampler_fact(fact).map_or(0, ze::SamplerDescriptor::offset),

@@ -7,13 +7,14 @@
 //! - `.debug_*` with `.rela.debug_*`, if there are source locations (`debug.rs`).
 //! - `.data.const`, `.data.const.string` and `.data.global` with their `.rel.data.*` (`data.rs`).
 //! - `.ze_info` (`info.rs`) and `.note.intelgt.compat`.
-//! - `.note.gantry.bindings` (`reflection.rs`).
+//! - `.note.gantry.bindings` (`reflection.rs`, `divisible.rs`).
 //! - `.symtab` with one symbol per kernel and per piece of data.
 //!
 //! Sources: zebin specification (`elf.md`, `zeinfo.md`) and the observed behaviour of the driver.
 
 mod data;
 mod debug;
+mod divisible;
 mod info;
 mod reflection;
 
@@ -119,7 +120,7 @@ pub fn write(
     sections.extend(debug.iter().map(|d| Section::new(d.name, &d.data[..])));
     sections.push(Section::ze_info(&info));
     sections.push(Section::compat(compat.write()));
-    if let Some(note) = reflection::bindings(kernels).write() {
+    if let Some(note) = reflection::bindings(module, kernels).write() {
         sections.push(Section::bindings(note));
     }
 

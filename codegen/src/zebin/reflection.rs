@@ -1,10 +1,11 @@
 //! Reflection in a zebin: facts about kernels' parameters that a launch does not need. Names are in
-//! `.ze_info` as Intel's compiler writes them. Bindings of shader resources are in a note of
-//! Gantry's own. Loaders ignore both.
+//! `.ze_info` as Intel's compiler writes them. Bindings of shader resources, and whether a grid may
+//! be cut, are in a note of Gantry's own. Loaders ignore both.
 
 use super::KernelImage;
+use super::divisible::is_divisible;
 use super::info::{access_type, image_kind};
-use crate::ir::{ArgKind, Param, ParamRole, Scalar};
+use crate::ir::{ArgKind, Module, Param, ParamRole, Scalar};
 use crate::target::Target;
 use gantry_zebin::{ArgDescription, Bindings, BoundArg, KernelBindings, KernelMisc};
 
@@ -48,8 +49,8 @@ pub(super) fn misc(target: &Target, k: &KernelImage<'_>) -> Option<KernelMisc> {
     })
 }
 
-/// Returns the bindings of kernels' arguments.
-pub(super) fn bindings(kernels: &[KernelImage<'_>]) -> Bindings {
+/// Returns the bindings of kernels' arguments, and the kernels whose grid may be cut.
+pub(super) fn bindings(module: &Module, kernels: &[KernelImage<'_>]) -> Bindings {
     let kernels = kernels.iter().filter_map(|k| {
         let infos = (0..).zip(k.func.reflection.iter());
         let with_role = infos.filter(|(_, i)| i.role != ParamRole::Argument);
@@ -58,9 +59,11 @@ pub(super) fn bindings(kernels: &[KernelImage<'_>]) -> Bindings {
             role: i.role,
         });
         let args: Vec<BoundArg> = args.collect();
-        (!args.is_empty()).then(|| KernelBindings {
+        let divisible = is_divisible(module, k.func);
+        (divisible || !args.is_empty()).then(|| KernelBindings {
             name: k.func.name.clone(),
             args,
+            divisible,
         })
     });
     Bindings {

@@ -21,6 +21,7 @@ mod corpus;
 mod counted;
 mod docs;
 mod driver;
+mod driver_launches;
 mod exact;
 mod figures;
 mod fuzz;

@@ -71,6 +71,7 @@ pub(super) struct KernelTimestamp {
     pub(super) context: TimestampData,
 }
 
+/// Box of bytes, or of an image's texels.
 #[repr(C)]
 pub(super) struct CopyRegion {
     pub(super) x: u32,
@@ -79,6 +80,39 @@ pub(super) struct CopyRegion {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) depth: u32,
+}
+
+/// Layout of an image's texels: components, their type, and what kernels see of them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct FormatDesc {
+    pub(super) layout: u32,
+    pub(super) ty: u32,
+    pub(super) swizzle: [u32; 4],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct ImageDesc {
+    pub(super) stype: u32,
+    pub(super) next: *const c_void,
+    pub(super) flags: u32,
+    pub(super) ty: u32,
+    pub(super) format: FormatDesc,
+    pub(super) width: u64,
+    pub(super) height: u32,
+    pub(super) depth: u32,
+    pub(super) layers: u32,
+    pub(super) levels: u32,
+}
+
+#[repr(C)]
+pub(super) struct SamplerDesc {
+    pub(super) stype: u32,
+    pub(super) next: *const c_void,
+    pub(super) address: u32,
+    pub(super) filter: u32,
+    pub(super) normalized: u8,
 }
 
 #[repr(C)]
@@ -173,12 +207,18 @@ impl DeviceProperties {
     }
 }
 
+/// Function that creates a view of an image.
+pub(super) type ViewCreate =
+    unsafe extern "C" fn(Handle, Handle, *const ImageDesc, Handle, *mut Handle) -> Code;
+
 macro_rules! api {
     ($($field:ident = $name:literal : fn($($arg:ty),*);)*) => {
         /// Functions of the loader, looked up once. The library stays loaded as long as they are
         /// used.
         pub(super) struct Functions {
             $(pub(super) $field: unsafe extern "C" fn($($arg),*) -> Code,)*
+            /// Functions that create views of images, which not every loader has.
+            pub(super) views: Vec<(&'static str, ViewCreate)>,
             pub(super) _library: Option<Library>,
         }
 
@@ -196,7 +236,17 @@ macro_rules! api {
                     }
                     .map_err(|e| Error::NoDevice(format!("{loader}: {e}")))?;
                 )*
-                Ok(Functions { $($field,)* _library: Some(library) })
+                let mut views = Vec::new();
+                for (call, name) in [
+                    ("zeImageViewCreateExt", b"zeImageViewCreateExt\0"),
+                    ("zeImageViewCreateExp", b"zeImageViewCreateExp\0"),
+                ] {
+                    // SAFETY: the signature is the one that ze_api.h declares for both names.
+                    if let Ok(f) = unsafe { library.get::<ViewCreate>(name) } {
+                        views.push((call, *f));
+                    }
+                }
+                Ok(Functions { $($field,)* views, _library: Some(library) })
             }
 
             /// Returns functions that do nothing and succeed.
@@ -207,7 +257,7 @@ macro_rules! api {
                         0
                     }
                 )*
-                Functions { $($field,)* _library: None }
+                Functions { $($field,)* views: Vec::new(), _library: None }
             }
         }
     };
@@ -241,6 +291,16 @@ api! {
     list_launch = b"zeCommandListAppendLaunchKernel\0":
         fn(Handle, Handle, *const GroupCount, Handle, u32, *mut Handle);
     list_barrier = b"zeCommandListAppendBarrier\0": fn(Handle, Handle, u32, *mut Handle);
+    image_create = b"zeImageCreate\0": fn(Handle, Handle, *const ImageDesc, *mut Handle);
+    image_destroy = b"zeImageDestroy\0": fn(Handle);
+    list_image_copy = b"zeCommandListAppendImageCopyRegion\0":
+        fn(Handle, Handle, Handle, *const CopyRegion, *const CopyRegion, Handle, u32, *mut Handle);
+    list_image_read = b"zeCommandListAppendImageCopyToMemory\0":
+        fn(Handle, *mut c_void, Handle, *const CopyRegion, Handle, u32, *mut Handle);
+    list_image_write = b"zeCommandListAppendImageCopyFromMemory\0":
+        fn(Handle, Handle, *const c_void, *const CopyRegion, Handle, u32, *mut Handle);
+    sampler_create = b"zeSamplerCreate\0": fn(Handle, Handle, *const SamplerDesc, *mut Handle);
+    sampler_destroy = b"zeSamplerDestroy\0": fn(Handle);
     mem_alloc = b"zeMemAllocDevice\0":
         fn(Handle, *const DeviceMemDesc, usize, usize, Handle, *mut *mut c_void);
     mem_alloc_host = b"zeMemAllocHost\0":
@@ -265,6 +325,9 @@ api! {
 /// Result of a wait that timed out.
 pub(super) const NOT_READY: Code = 1;
 
+/// Result of a call that the driver does not have.
+pub(super) const UNSUPPORTED_FEATURE: Code = 0x7800_0003;
+
 /// Result of a call on a device that no longer works.
 pub(super) const DEVICE_LOST: Code = 0x7000_0001;
 
@@ -280,13 +343,14 @@ pub(super) fn code_name(code: Code) -> String {
         0x7802_0000 | 0x7002_0000 => "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
         0x7800_0001 => "ZE_RESULT_ERROR_UNINITIALIZED",
         0x7800_0002 => "ZE_RESULT_ERROR_UNSUPPORTED_VERSION",
-        0x7800_0003 => "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+        UNSUPPORTED_FEATURE => "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
         0x7800_0004 => "ZE_RESULT_ERROR_INVALID_ARGUMENT",
         0x7800_0005 => "ZE_RESULT_ERROR_INVALID_NULL_HANDLE",
         0x7800_0007 => "ZE_RESULT_ERROR_INVALID_NULL_POINTER",
         0x7800_0008 => "ZE_RESULT_ERROR_INVALID_SIZE",
         0x7800_0009 => "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
         0x7800_000c => "ZE_RESULT_ERROR_INVALID_ENUMERATION",
+        0x7800_000e => "ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT",
         0x7800_000f => "ZE_RESULT_ERROR_INVALID_NATIVE_BINARY",
         0x7800_0011 => "ZE_RESULT_ERROR_INVALID_KERNEL_NAME",
         0x7800_0013 => "ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION",

@@ -3,13 +3,14 @@
 #![allow(unsafe_code, reason = "it has the signatures of a C library")]
 
 mod checks;
+mod images;
 
 use super::api::{
     Code, ContextDesc, CopyRegion, DeviceMemDesc, EventDesc, EventPoolDesc, Functions, GroupCount,
     Handle, HostMemDesc, KernelDesc, KernelTimestamp, ModuleDesc, NOT_READY, QueueDesc,
     TimestampData,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -23,9 +24,13 @@ struct Object {
     context: usize,
     /// Event of the command that uses it.
     used: Option<usize>,
-    /// Arguments of a kernel, and whether it has a group size.
-    arguments: HashSet<u32>,
-    has_group: bool,
+    /// Arguments of a kernel, with the image or sampler that each is, and the group size and offset
+    /// that it has.
+    arguments: HashMap<u32, Option<usize>>,
+    group: Option<[u32; 3]>,
+    offset: [u32; 3],
+    /// Size of an image, with its layers, and the bytes of a texel.
+    image: Option<([u32; 3], usize)>,
     /// An event that has happened.
     happened: bool,
     /// Waits that find an event not ready before it happens.
@@ -49,6 +54,8 @@ pub(super) struct Behavior {
     pub(super) most_at_once: usize,
     /// Calls that destroy and free, in order.
     pub(super) destroyed: Vec<&'static str>,
+    /// Launches: work-items of a group, groups, and offset of each.
+    pub(super) launched: Vec<[[u32; 3]; 3]>,
 }
 
 #[derive(Default)]
@@ -105,8 +112,10 @@ impl World {
                 parent,
                 context,
                 used: None,
-                arguments: HashSet::new(),
-                has_group: false,
+                arguments: HashMap::new(),
+                group: None,
+                offset: [0; 3],
+                image: None,
                 happened: false,
                 waits: 0,
                 memory: Vec::new(),
@@ -159,12 +168,12 @@ impl World {
             if object.kind == "event" {
                 object.waits = slow;
             }
-            // Memory may be used by several.
+            // Memory may be used by several, and images and samplers.
             let (kind, twice) = (object.kind, object.used.is_some() || object.happened);
             if object.used.is_none() {
                 object.used = Some(event);
             }
-            if twice && kind != "memory" {
+            if twice && !["memory", "image", "sampler"].contains(&kind) {
                 self.mistake(context, format!("two commands use a {kind}"));
             }
         }
@@ -370,24 +379,33 @@ unsafe extern "C" fn list_fill(
 unsafe extern "C" fn list_launch(
     list: Handle,
     kernel: Handle,
-    _: *const GroupCount,
+    count: *const GroupCount,
     event: Handle,
     _: u32,
     _: *mut Handle,
 ) -> Code {
+    // SAFETY: callers of the driver pass a whole count.
+    let GroupCount { x, y, z } = unsafe { count.read() };
     let mut w = world();
-    let is_set =
-        |o: &Object| o.has_group && (0..o.arguments.len() as u32).all(|n| o.arguments.contains(&n));
-    if let Some(o) = w.objects.get(&(kernel as usize))
-        && !is_set(o)
-    {
-        let context = o.context;
-        w.mistake(
-            context,
-            "a launch without its group or arguments".to_owned(),
-        );
+    let mut used = vec![kernel as usize];
+    if let Some(o) = w.objects.get(&(kernel as usize)) {
+        let (context, offset) = (o.context, o.offset);
+        let arguments = 0..o.arguments.len() as u32;
+        let all = arguments.into_iter().all(|n| o.arguments.contains_key(&n));
+        let group = o.group.filter(|_| all);
+        used.extend(o.arguments.values().flatten());
+        match group {
+            Some(group) => {
+                let behavior = w.contexts.entry(context).or_default();
+                behavior.launched.push([group, [x, y, z], offset]);
+            }
+            None => {
+                let what = "a launch without its group or arguments".to_owned();
+                w.mistake(context, what);
+            }
+        }
     }
-    w.submit(list, event, &[kernel as usize], true)
+    w.submit(list, event, &used, true)
 }
 
 unsafe extern "C" fn list_barrier(list: Handle, event: Handle, _: u32, _: *mut Handle) -> Code {
@@ -458,16 +476,30 @@ unsafe extern "C" fn kernel_destroy(h: Handle) -> Code {
 unsafe extern "C" fn kernel_argument(
     kernel: Handle,
     index: u32,
-    _: usize,
-    _: *const c_void,
+    size: usize,
+    value: *const c_void,
 ) -> Code {
-    world().kernel(kernel, |o| {
-        o.arguments.insert(index);
+    let mut w = world();
+    let mut object = None;
+    if size == size_of::<usize>() && !value.is_null() {
+        // SAFETY: callers of the driver pass as many bytes as they say.
+        let id = unsafe { value.cast::<usize>().read_unaligned() };
+        let found = w.objects.get(&id).map(|o| o.kind);
+        object = found
+            .filter(|kind| ["image", "sampler"].contains(kind))
+            .map(|_| id);
+    }
+    w.kernel(kernel, |o| {
+        o.arguments.insert(index, object);
     })
 }
 
-unsafe extern "C" fn kernel_group_size(kernel: Handle, _: u32, _: u32, _: u32) -> Code {
-    world().kernel(kernel, |o| o.has_group = true)
+unsafe extern "C" fn kernel_group_size(kernel: Handle, x: u32, y: u32, z: u32) -> Code {
+    world().kernel(kernel, |o| o.group = Some([x, y, z]))
+}
+
+unsafe extern "C" fn kernel_offset(kernel: Handle, x: u32, y: u32, z: u32) -> Code {
+    world().kernel(kernel, |o| o.offset = [x, y, z])
 }
 
 /// Returns the functions of the driver.
@@ -499,6 +531,18 @@ pub(super) fn functions() -> Functions {
         kernel_destroy,
         kernel_argument,
         kernel_group_size,
+        kernel_offset,
+        image_create: images::image_create,
+        image_destroy: images::image_destroy,
+        list_image_copy: images::list_image_copy,
+        list_image_read: images::list_image_read,
+        list_image_write: images::list_image_write,
+        sampler_create: images::sampler_create,
+        sampler_destroy: images::sampler_destroy,
+        views: vec![
+            ("zeImageViewCreateExt", images::no_view_create),
+            ("zeImageViewCreateExp", images::view_create),
+        ],
         ..Functions::that_do_nothing()
     }
 }

@@ -10,6 +10,8 @@ mod clock;
 mod fake;
 mod ffi;
 mod host;
+mod image;
+mod parts;
 
 use crate::arg::Arg;
 use crate::backend::{DeviceBackend, LaunchRequest, ModuleBackend};
@@ -17,10 +19,13 @@ use crate::buffer::{BufferBackend, MemoryKind, Pitch};
 use crate::control::{LaunchStats, Span};
 use crate::error::Error;
 use crate::host_memory::HostMemory;
+use crate::image::{DriverImage, ImageDesc, ImageFormat};
 use crate::image_facts;
 use crate::zebin::{LaunchFact, PayloadKind, Zebin};
 use ffi::{Dispatch, DriverArg, DriverModule, Gpu, Memory, WaitError};
 use gantry_isa_gen::{Platform, Product};
+use image::LevelZeroImage;
+use parts::{GridPart, whole_parts};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -96,6 +101,19 @@ impl DeviceBackend for LevelZero {
         self.platform().is_some_and(|p| !p.features().sampler)
     }
 
+    fn image(
+        &self,
+        format: ImageFormat,
+        desc: ImageDesc,
+    ) -> Option<Result<Arc<dyn DriverImage>, Error>> {
+        if self.has_images() {
+            return None;
+        }
+        let own = (self.id(), &self.buffers);
+        let image = LevelZeroImage::new(&self.gpu, own, format, desc);
+        Some(image.map(|image| Arc::new(image) as Arc<dyn DriverImage>))
+    }
+
     fn id(&self) -> usize {
         Arc::as_ptr(&self.gpu) as usize
     }
@@ -140,6 +158,7 @@ impl DeviceBackend for LevelZero {
             });
         }
         Ok(Arc::new(LevelZeroModule {
+            gpu: self.gpu.clone(),
             module,
             _zebin: zebin,
         }))
@@ -218,6 +237,7 @@ impl BufferBackend for LevelZeroBuffer {
 }
 
 struct LevelZeroModule {
+    gpu: Arc<Gpu>,
     module: DriverModule,
     _zebin: Arc<Zebin>,
 }
@@ -237,21 +257,19 @@ impl ModuleBackend for LevelZeroModule {
         } else {
             r.local
         };
-        let mut groups = [0; 3];
-        for ((n, g), l) in groups.iter_mut().zip(r.global).zip(local) {
-            if g % l != 0 {
-                // Launches of the edges of their own would count groups from 0 again, and the
-                // zebin does not tell whether the kernel asks for its group.
-                return Err(Error::Grid {
-                    kernel: r.kernel.name.clone(),
-                    message: format!(
-                        "Level Zero launches whole groups only: the grid {:?} is not a multiple of the group {local:?}; \
-                         a launch that asks for no group gets one that divides the grid",
-                        r.global
-                    ),
-                });
-            }
-            *n = g / l;
+        let parts = whole_parts(r.global, local, r.offset);
+        let is_cut = r.global.iter().zip(local).any(|(g, l)| g % l != 0);
+        if is_cut && (!r.kernel.divisible || r.kernel.env.required_work_group_size.is_some()) {
+            // Launches of the edges count their groups from 0 again, which the kernel could see.
+            return Err(Error::Grid {
+                kernel: r.kernel.name.clone(),
+                message: format!(
+                    "Level Zero launches whole groups only: the grid {:?} is not a multiple of the group {local:?}, \
+                     and the kernel is not known to do the same in launches of parts; \
+                     a launch that asks for no group gets one that divides the grid",
+                    r.global
+                ),
+            });
         }
         let by_value: Vec<Option<Vec<u8>>> = (0u32..)
             .zip(r.args)
@@ -262,58 +280,73 @@ impl ModuleBackend for LevelZeroModule {
                 passed.then(|| image_facts::descriptor(arg)).flatten()
             })
             .collect();
-        let args: Vec<DriverArg<'_>> = r
-            .args
-            .iter()
+        let is_read = |n: u32| {
+            let mut kinds = r.kernel.payload.iter().map(|p| p.kind.arg_index());
+            let mut bound = r.kernel.binding_table.iter();
+            kinds.any(|index| index == Some(n)) || bound.any(|(_, index)| *index == n)
+        };
+        let args: Vec<DriverArg<'_>> = (0u32..)
+            .zip(r.args)
             .zip(&by_value)
-            .map(|(a, by_value)| match a {
+            .map(|((n, a), by_value)| match a {
+                _ if !is_read(n) => Ok(DriverArg::Unread),
                 Arg::Buffer(b) => Ok(DriverArg::Pointer(b.device_address())),
                 Arg::Address(a) => Ok(DriverArg::Pointer(*a)),
                 Arg::Null => Ok(DriverArg::Pointer(0)),
                 Arg::Local(n) => Ok(DriverArg::Local(*n as usize)),
                 Arg::Value(v) | Arg::Bytes(v) => Ok(DriverArg::Value(v)),
-                Arg::Image(_) | Arg::Sampler(_) => match by_value {
-                    Some(bytes) => Ok(DriverArg::Value(bytes)),
-                    None => Err(Error::Unsupported {
+                Arg::Image(i) => match (by_value, i.driver()) {
+                    (Some(bytes), None) => Ok(DriverArg::Value(bytes)),
+                    (None, Some(image)) => Ok(DriverArg::Object(image.handle())),
+                    // Kernels for a product with a sampler on one without, or the other way round.
+                    _ => Err(Error::Unsupported {
                         kernel: r.kernel.name.clone(),
-                        what: "images and samplers that are not passed by value".to_owned(),
+                        what: "images of products with a sampler, and of those without, in one"
+                            .to_owned(),
                         device: "Level Zero".to_owned(),
                     }),
                 },
+                Arg::Sampler(s) => match by_value {
+                    Some(bytes) => Ok(DriverArg::Value(bytes)),
+                    None => Ok(DriverArg::Object(image::sampler(&self.gpu, s)?)),
+                },
             })
             .collect::<Result<_, _>>()?;
-        let items = local.iter().map(|&n| u64::from(n)).product::<u64>();
-        let threads = groups.iter().map(|&n| u64::from(n)).product::<u64>()
-            * items.div_ceil(u64::from(r.kernel.env.simd_size));
+        let count = |n: [u32; 3]| n.iter().map(|&n| u64::from(n)).product::<u64>();
+        let simd = u64::from(r.kernel.env.simd_size);
+        let of_part = |p: &GridPart| count(p.groups) * count(p.group).div_ceil(simd);
+        let threads = parts.iter().map(of_part).sum();
         if let Some(p) = r.progress {
             p.begin(threads);
         }
         let mut measured = None;
-        if threads > 0 {
+        let prints = |k: &PayloadKind| *k == PayloadKind::Launch(LaunchFact::PrintfBuffer);
+        let prints = r.kernel.payload.iter().any(|p| prints(&p.kind));
+        for part in &parts {
             let stopped = |why| Error::Stopped {
                 kernel: r.kernel.name.clone(),
                 why,
                 // A GPU does not report how far it is.
                 ended: 0,
-                groups: groups.iter().map(|&n| u64::from(n)).product(),
+                groups: parts.iter().map(|p| count(p.groups)).sum(),
                 instructions: 0,
             };
             if let Some(why) = r.signals.now() {
                 return Err(stopped(why));
             }
-            let prints = |k: &PayloadKind| *k == PayloadKind::Launch(LaunchFact::PrintfBuffer);
             let dispatch = Dispatch {
                 kernel: &r.kernel.name,
-                group: local,
-                groups,
-                offset: r.offset,
-                prints: r.kernel.payload.iter().any(|p| prints(&p.kind)),
+                group: part.group,
+                groups: part.groups,
+                offset: part.offset,
+                prints,
             };
             let ended = self.module.launch(&dispatch, &args, r.signals);
-            measured = ended.map_err(|end| match end {
+            let time = ended.map_err(|end| match end {
                 WaitError::Error(e) => e,
                 WaitError::Stopped(why) => stopped(why),
             })?;
+            measured = Span::join(measured, time);
         }
         if let Some(p) = r.progress {
             p.add(threads);

@@ -1,6 +1,7 @@
 //! Command lists: commands recorded once and submitted many times, also with other arguments.
 
 use super::commands::{check_kernel, moved, run};
+use super::images::ImageCommand;
 use super::{Place, Queue};
 use crate::arg::Arg;
 use crate::buffer::{Buffer, Pitch};
@@ -9,6 +10,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::graph::{Done, Event};
 use crate::grid::Grid;
+use crate::image::{Direction, Image, ImagePlace};
 use crate::launch::{Launch, PreparedLaunch};
 use crate::zebin::{BindingPlace, Slot};
 use bytemuck::Pod;
@@ -37,6 +39,7 @@ enum Command {
         size: [usize; 3],
     },
     Fill(Buffer, Vec<u8>),
+    Image(ImageCommand),
 }
 
 /// Commands recorded once and submitted many times by [`Queue::replay`]. They run one after the
@@ -120,6 +123,65 @@ impl CommandList {
             return Err(Error::Buffer("a fill by an empty pattern".to_owned()));
         }
         self.add(Command::Fill(buffer.clone(), pattern));
+        Ok(())
+    }
+
+    /// Records a copy of texels, as [`Queue::copy_image`] submits it.
+    ///
+    /// # Errors
+    /// Errors are those of [`Queue::copy_image`].
+    pub fn copy_image(
+        &mut self,
+        source: (&Image, ImagePlace),
+        target: (&Image, ImagePlace),
+        size: [u32; 3],
+    ) -> Result<(), Error> {
+        self.add(Command::Image(ImageCommand::copy(source, target, size)?));
+        Ok(())
+    }
+
+    /// Records a copy of rows to an image, as [`Queue::copy_to_image`] submits it.
+    ///
+    /// # Errors
+    /// Errors are those of [`Queue::copy_to_image`].
+    pub fn copy_to_image(
+        &mut self,
+        source: (&Buffer, Pitch),
+        target: (&Image, ImagePlace),
+        size: [u32; 3],
+    ) -> Result<(), Error> {
+        let copy = ImageCommand::rows(Direction::ToImage, target, source, size)?;
+        self.add(Command::Image(copy));
+        Ok(())
+    }
+
+    /// Records a copy of texels to rows, as [`Queue::copy_from_image`] submits it.
+    ///
+    /// # Errors
+    /// Errors are those of [`Queue::copy_from_image`].
+    pub fn copy_from_image(
+        &mut self,
+        source: (&Image, ImagePlace),
+        target: (&Buffer, Pitch),
+        size: [u32; 3],
+    ) -> Result<(), Error> {
+        let copy = ImageCommand::rows(Direction::ToBuffer, source, target, size)?;
+        self.add(Command::Image(copy));
+        Ok(())
+    }
+
+    /// Records a fill of texels, as [`Queue::fill_image`] submits it.
+    ///
+    /// # Errors
+    /// Errors are those of [`Queue::fill_image`].
+    pub fn fill_image<T: Pod>(
+        &mut self,
+        target: (&Image, ImagePlace),
+        size: [u32; 3],
+        texel: &[T],
+    ) -> Result<(), Error> {
+        let fill = ImageCommand::fill(target, size, bytemuck::cast_slice(texel))?;
+        self.add(Command::Image(fill));
         Ok(())
     }
 
@@ -272,6 +334,7 @@ impl CommandList {
                     let measured = buffer.fill_measured(pattern)?;
                     moved(device, buffer.len(), measured)
                 }
+                Command::Image(image) => image.run(device)?,
             };
             all.measured = Span::join(all.measured, done.measured);
             all.nanoseconds = all.nanoseconds.saturating_add(done.nanoseconds);

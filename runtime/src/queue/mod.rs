@@ -1,8 +1,9 @@
 //! Queues: commands that run beside the host, on the device's own workers.
 //!
-//! `commands` has what can be submitted, `list` command lists.
+//! `commands` has what can be submitted, `images` the copies of images, `list` command lists.
 
 mod commands;
+mod images;
 mod list;
 
 pub use list::{CommandList, Recorded, Replay};

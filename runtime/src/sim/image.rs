@@ -17,37 +17,44 @@ pub(super) struct SimImage {
     pub(super) format: ImageFormat,
     /// Texels along each coordinate. Layers are along an array's last one.
     pub(super) extent: [u32; 3],
-    /// Byte offset of the image in the block.
-    start: u64,
+    /// Byte offsets of the image's first texel in the block, and behind its last one.
+    range: [u64; 2],
+    /// Byte offsets of the levels of detail in the block.
+    levels: Arc<[u64]>,
     /// Byte offset of the level of detail in the block.
     base: u64,
 }
 
 impl SimImage {
-    pub(super) fn new(image: &Image, block: Arc<Block>) -> SimImage {
-        let d = image.desc();
+    /// Creates an image or a view whose texels begin at an offset of a block.
+    pub(super) fn new(image: &Image, at: usize, block: Arc<Block>) -> SimImage {
+        let (d, at) = (image.desc(), at as u64);
+        let levels = (0..d.levels()).map(|level| at + image.level_offset(level));
+        let range = image.range().map(|n| at + n);
         SimImage {
             block,
             desc: d,
             format: image.format(),
             extent: extent(d, 0),
-            start: image.texels.offset() as u64,
-            base: image.texels.offset() as u64,
+            range,
+            levels: levels.collect(),
+            base: range[0],
         }
     }
 
-    /// Returns the byte offset of the image in its block, and its length in bytes.
+    /// Returns the byte offset of the image in its block, and its length in bytes. Texels of other
+    /// layers may be between its own.
     pub(super) fn bytes(&self) -> (u64, u64) {
-        let texel = u64::from(self.format.texel_bytes());
-        (self.start, self.desc.texels() * texel)
+        let [start, end] = self.range;
+        (start, end - start)
     }
 
     /// Returns a level of detail as an image; `None` where there is none.
     pub(super) fn level(&self, level: u32) -> Option<SimImage> {
-        let before = (0..level).map(|l| self.desc.level_texels(l)).sum::<u64>();
-        (level < self.desc.levels()).then(|| SimImage {
+        let base = *self.levels.get(level as usize)?;
+        Some(SimImage {
             extent: extent(self.desc, level),
-            base: self.start + before * u64::from(self.format.texel_bytes()),
+            base,
             ..self.clone()
         })
     }

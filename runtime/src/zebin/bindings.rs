@@ -12,7 +12,10 @@ pub(super) fn assign(bindings: &Bindings, zebin: &mut Zebin) -> Result<(), Zebin
     for k in &bindings.kernels {
         let found = zebin.index.get(&k.name).copied();
         match found.and_then(|n| zebin.kernels.get_mut(n)) {
-            Some(kernel) => roles(kernel, k)?,
+            Some(kernel) => {
+                kernel.divisible |= k.divisible;
+                roles(kernel, k)?;
+            }
             None => return Err(k.error("", "there is no such kernel")),
         }
     }

@@ -81,6 +81,9 @@ pub struct KernelInfo {
     pub memory: Vec<MemoryBuffer>,
     /// Arguments that a caller gives, in order.
     pub args: Vec<ArgInfo>,
+    /// True if the compiler says that launches of parts of a grid, with the offsets of their global
+    /// ids, do what one of all does.
+    pub divisible: bool,
 }
 
 impl KernelInfo {

@@ -98,6 +98,7 @@ fn kernel(
         samplers,
         memory: k.memory.clone(),
         args,
+        divisible: false,
     })
 }
 

@@ -8,7 +8,9 @@ use crate::common;
 use crate::common::have;
 use crate::queue_stress;
 use gantry_runtime::{
-    Arg, Device, DeviceKind, Error, Grid, Local, MemoryKind, Pitch, QueueOptions,
+    AddressMode, Arg, ChannelOrder, ChannelType, Device, DeviceKind, Error, FilterMode, Grid,
+    ImageDesc, ImageFormat, ImagePlace, ImageType, ImageView, Local, MemoryKind, Pitch,
+    QueueOptions, Sampler,
 };
 use std::path::Path;
 use std::process::Command;
@@ -176,8 +178,7 @@ fn random_graphs_end_on_the_driver() {
     graphs_on(&d, "skl");
 }
 
-/// The same on Intel's driver of 2026, of the unpacked tree that `GANTRY_ORACLES_2026` names. It is
-/// built for a newer C library, so the test binary goes through that one's loader.
+/// The same on Intel's driver of 2026.
 #[test]
 fn random_graphs_end_on_the_driver_of_2026() {
     const TEST: &str = "random_graphs_end_on_the_driver_of_2026";
@@ -186,29 +187,20 @@ fn random_graphs_end_on_the_driver_of_2026() {
         graphs_on(&d, "tgllp");
         return;
     }
-    let Some(root) = std::env::var_os("GANTRY_ORACLES_2026") else {
-        println!("skipped: GANTRY_ORACLES_2026 names no tree of newer packages");
-        return;
-    };
+    of_2026(TEST, "tgllp");
+}
+
+/// Runs one test of this file under the driver of 2026.
+fn of_2026(test: &str, product: &str) {
     if !have("ocloc") {
         return;
     }
-    let libraries = Path::new(&root).join("usr/lib/x86_64-linux-gnu");
-    let path = format!("{}:/usr/lib/x86_64-linux-gnu", libraries.display());
+    let Some(mut command) = common::driven::of_2026(product) else {
+        return;
+    };
     let dir = tempfile::tempdir().unwrap();
-    let mut command = Command::new(libraries.join("ld-linux-x86-64.so.2"));
-    command.args(["--library-path", &path]);
-    command.arg(std::env::current_exe().unwrap());
-    as_child(&mut command, TEST, dir.path());
-    common::driven::as_if(&mut command, "tgllp");
-    let out = command
-        .env("HardwareInfoOverride", "1x6x16")
-        .env("UseAubStream", "0")
-        .env("UseBindlessMode", "0")
-        .env("UseExternalAllocatorForSshAndDsh", "0")
-        .env("NEO_CACHE_PERSISTENT", "0")
-        .output()
-        .unwrap();
+    as_child(&mut command, test, dir.path());
+    let out = command.output().unwrap();
     let text = String::from_utf8_lossy(&out.stdout);
     let errors = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{text}{errors}");
@@ -222,6 +214,166 @@ fn graphs_on(d: &Device, product: &str) {
     }";
     let module = d.load(&without_spirv(common::compile_for(product, source, "")));
     queue_stress::on_driver(d, &module.unwrap().kernel("t").unwrap());
+}
+
+/// Images and samplers of products that have samplers are the driver's own: copied, viewed and
+/// bound by its calls. It computes nothing here, so contents are not compared.
+#[test]
+fn images_and_samplers_are_the_drivers() {
+    if !is_child() {
+        child("images_and_samplers_are_the_drivers", false);
+        return;
+    }
+    let Some(d) = device() else { return };
+    images_on(&d, "skl");
+}
+
+/// The same on Intel's driver of 2026.
+#[test]
+fn images_and_samplers_are_those_of_the_driver_of_2026() {
+    const TEST: &str = "images_and_samplers_are_those_of_the_driver_of_2026";
+    if is_child() {
+        let d = Device::open(DeviceKind::LevelZero).unwrap();
+        images_on(&d, "tgllp");
+        return;
+    }
+    of_2026(TEST, "tgllp");
+}
+
+fn images_on(d: &Device, product: &str) {
+    use {ChannelOrder as O, ChannelType as T};
+    let format = |order, channel| ImageFormat::new(order, channel).unwrap();
+    let queue = d.queue(QueueOptions::default());
+    let formats = [O::R, O::Rg, O::Rgba].into_iter().flat_map(|order| {
+        let channels = T::ALL.into_iter();
+        channels.filter_map(move |channel| ImageFormat::new(order, channel).ok())
+    });
+    let shapes = [
+        ImageDesc::d1(9),
+        ImageDesc::d1_array(9, 3),
+        ImageDesc::d2(9, 5),
+        ImageDesc::d2_array(9, 5, 3),
+        ImageDesc::d3(9, 5, 3),
+    ];
+    let buffer = d.buffer(8192).unwrap();
+    for (n, format) in formats.enumerate() {
+        let shape = shapes[n % shapes.len()];
+        let image = d.image(format, shape).unwrap();
+        let bytes = format.texel_bytes() as usize;
+        image.write(&vec![1u8; image.byte_len()]).unwrap();
+        image.write(&vec![1u8; bytes]).unwrap();
+        assert_eq!(image.read::<u8>().unwrap().len(), image.byte_len());
+        let size = [
+            shape.width(),
+            shape.height(),
+            shape.depth() * shape.layers(),
+        ];
+        let place = ImagePlace::default();
+        let last = place.at(size.map(|n| n - 1));
+        let row = 9 * bytes;
+        for pitch in [(row, row * 5), (row + bytes, row * 10)] {
+            let pitch = Pitch {
+                offset: 16,
+                row: pitch.0,
+                slice: pitch.1 / pitch.0 * pitch.0,
+            };
+            queue
+                .copy_to_image((&buffer, pitch), (&image, place), size)
+                .unwrap();
+            queue
+                .copy_from_image((&image, place), (&buffer, pitch), size)
+                .unwrap();
+        }
+        queue
+            .copy_image((&image, place), (&image, last), [1; 3])
+            .unwrap();
+        queue
+            .fill_image((&image, last), [1; 3], &vec![3u8; bytes])
+            .unwrap();
+        let copy = d.image(format, shape).unwrap();
+        queue
+            .copy_image((&image, place), (&copy, place), size)
+            .unwrap();
+    }
+    let end = queue.barrier().unwrap();
+    end.wait().unwrap();
+
+    // Views of all texels.
+    let array = d
+        .image(ImageFormat::RGBA8, ImageDesc::d2_array(8, 8, 1))
+        .unwrap();
+    let words = format(O::R, T::UnsignedInt32);
+    let view = array
+        .view(&ImageView::new().ty(ImageType::D2).format(words))
+        .unwrap();
+    assert_eq!(view.desc(), ImageDesc::d2(8, 8));
+    let row = [8, 1, 1];
+    let (top, bottom) = (ImagePlace::default(), ImagePlace::default().at([0, 7, 0]));
+    array.copy_from(top, &view, bottom, row).unwrap();
+    let same = array
+        .copy_from(top, &view, top, row)
+        .unwrap_err()
+        .to_string();
+    assert!(same.contains("overlap"), "{same}");
+
+    // What the driver has not.
+    let two = d
+        .image(ImageFormat::RGBA8, ImageDesc::d2_array(8, 8, 2))
+        .unwrap();
+    let srgb = format(O::Srgba, T::UnormInt8);
+    for (refused, said) in [
+        (
+            d.image(ImageFormat::RGBA8, ImageDesc::d2(8, 8).with_levels(2)),
+            "no levels of detail",
+        ),
+        (
+            d.image(ImageFormat::RGBA8, ImageDesc::cube(8)),
+            "no cube image",
+        ),
+        (d.image(srgb, ImageDesc::d2(8, 8)), "no images of sRGBA"),
+        (
+            two.view(&ImageView::new().layers(1..)),
+            "no views of some of the layers",
+        ),
+        (d.image_of(&buffer, words, ImageDesc::d2(8, 8)), "images of"),
+    ] {
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+
+    let source = include_str!("../../../isa-gen/tests/kernels/image.cl");
+    let zebin = common::compile_for(product, source, "-cl-std=CL2.0 -DSIMD=16");
+    let module = d.load(&without_spirv(zebin)).unwrap();
+    let kernel = module.kernel("image_blur").unwrap();
+    let grid = Grid::new([16, 8, 1]).group([8, 8, 1]);
+    let pictures = [0; 2].map(|_| d.image(ImageFormat::RGBA8, ImageDesc::d2(16, 8)).unwrap());
+    let [from, to] = &pictures;
+    for sampler in [
+        Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest),
+        Sampler::new(AddressMode::Clamp, FilterMode::Nearest),
+        Sampler::new(AddressMode::Mirror, FilterMode::Linear).normalized(),
+        Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest),
+    ] {
+        let launch = kernel.launch(grid).arg(from).arg(to).arg(sampler);
+        assert_eq!(launch.run().unwrap().threads, 8);
+    }
+    let volume = format(O::Rgba, T::UnsignedInt8);
+    let volumes = [0; 2].map(|_| d.image(volume, ImageDesc::d3(8, 4, 4)).unwrap());
+    let launch = module
+        .kernel("image_3d")
+        .unwrap()
+        .launch(Grid::new([8, 4, 4]));
+    launch.arg(&volumes[0]).arg(&volumes[1]).run().unwrap();
+    let launch = queue.launch(
+        kernel
+            .launch(grid)
+            .arg(to)
+            .arg(from)
+            .arg(Sampler::new(AddressMode::Repeat, FilterMode::Linear)),
+    );
+    // The images live as long as the launch needs them.
+    drop(pictures);
+    launch.unwrap().wait().unwrap();
 }
 
 /// A grid that no group of the default size divides is launched in smaller ones.

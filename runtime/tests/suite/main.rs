@@ -22,6 +22,7 @@ mod data;
 mod devices;
 mod faults;
 mod hazards;
+mod image_copies;
 mod images;
 mod level_zero;
 mod limits;

@@ -1,17 +1,19 @@
 //! Random graphs of commands over several queues and threads, against a sequential model.
 //!
 //! A graph is a list of commands. Each is on a queue, uses some cells of memory, and waits for
-//! earlier commands. Every pair of commands that use a cell is ordered, so there is one result.
-//! Intel's driver without a GPU runs the same, which ends as the model says but computes nothing.
-//! `GANTRY_CASES` sets the number of graphs and `GANTRY_SEED` the first seed.
+//! earlier commands. Some of the cells are layers of an image. Every pair of commands that use a
+//! cell is ordered, so there is one result. Intel's driver without a GPU runs the same, which ends
+//! as the model says but computes nothing. `GANTRY_CASES` sets the number of graphs and
+//! `GANTRY_SEED` the first seed.
 
 use crate::common::text;
 use crate::rng::Rng;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{AddrModel, Dir, Message, MsgOp, Rgba, Simd, Surface};
 use gantry_runtime::{
-    Buffer, Device, Error, Event, EventState, Grid, HostEvent, Kernel, OnDrop, Order, Pending,
-    Queue, QueueOptions, SimOptions,
+    Buffer, ChannelOrder, ChannelType, Device, Error, Event, EventState, Grid, HostEvent, Image,
+    ImageDesc, ImageFormat, ImagePlace, ImageType, ImageView, Kernel, OnDrop, Order, Pending,
+    Pitch, Queue, QueueOptions, SimOptions,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,7 +27,11 @@ const LANES: usize = 8;
 /// Bytes of a cell.
 const BYTES: usize = LANES * 4;
 /// Cells of a graph's memory.
-const CELLS: usize = 6;
+const CELLS: usize = BUFFERS + LAYERS;
+/// Those that are parts of a buffer.
+const BUFFERS: usize = 6;
+/// Those that are layers of an image.
+const LAYERS: usize = 3;
 /// Number that makes the kernel read outside of its surface.
 const FAULT: u32 = 0xdead;
 /// Time after which a graph is said to hang.
@@ -130,7 +136,19 @@ impl Does {
     fn random(r: &mut Rng) -> Does {
         let [from, to] = [0; 2].map(|_| r.below(CELLS as u64) as usize);
         let number = r.below(1000) as u32;
-        match r.below(16) {
+        let kind = r.below(16);
+        // Layers of an image are copied and filled.
+        if from.max(to) >= BUFFERS {
+            return match kind {
+                _ if from == to => Does::Barrier,
+                0..12 => Does::Copy { from, to },
+                _ => Does::Fill {
+                    to,
+                    pattern: number,
+                },
+            };
+        }
+        match kind {
             0..5 if from != to => Does::Launch { from, to, number },
             5 if from != to => Does::Launch {
                 from,
@@ -323,6 +341,7 @@ struct Run<'g> {
     graph: &'g Graph,
     kernel: &'g Kernel,
     cells: Vec<Buffer>,
+    image: Image,
     queues: Vec<Queue>,
     submitted: Vec<OnceLock<Submitted>>,
     host: Vec<Event>,
@@ -375,6 +394,35 @@ impl Run<'_> {
         assert!(self.submitted[n].set(done).is_ok());
     }
 
+    /// Returns the layer of the image that is a cell: its place in the image, or in a view of it.
+    fn layer(&self, cell: usize, by_view: bool) -> Option<(Image, ImagePlace)> {
+        let layer = cell.checked_sub(BUFFERS)? as u32;
+        let place = ImagePlace::level(self.image.desc().levels() - 1);
+        // Drivers have no views of some layers.
+        if !by_view || !self.graph.computes {
+            return Some((self.image.clone(), place.at([0, 0, layer])));
+        }
+        let view = ImageView::new().ty(ImageType::D2).levels(1..);
+        let view = self.image.view(&view.layers(layer..=layer)).unwrap();
+        Some((view, ImagePlace::default()))
+    }
+
+    fn copy(&self, queue: &Queue, from: usize, to: usize) -> Result<Event, Error> {
+        let row = Pitch::default();
+        let size = [LANES as u32, 1, 1];
+        let [a, b] = [from, to].map(|n| self.layer(n, n % 2 == 0));
+        match (a, b) {
+            (None, None) => queue.copy(&self.cells[from], &self.cells[to]),
+            (None, Some((image, place))) => {
+                queue.copy_to_image((&self.cells[from], row), (&image, place), size)
+            }
+            (Some((image, place)), None) => {
+                queue.copy_from_image((&image, place), (&self.cells[to], row), size)
+            }
+            (Some((a, p)), Some((b, q))) => queue.copy_image((&a, p), (&b, q), size),
+        }
+    }
+
     fn command(&self, queue: &Queue, does: Does) -> Result<Submitted, Error> {
         let cell = |n: usize| &self.cells[n];
         Ok(match does {
@@ -383,8 +431,15 @@ impl Run<'_> {
                 let launch = self.kernel.launch(grid).arg(cell(from)).arg(cell(to));
                 Submitted::Event(queue.launch(launch.arg(number))?)
             }
-            Does::Copy { from, to } => Submitted::Event(queue.copy(cell(from), cell(to))?),
-            Does::Fill { to, pattern } => Submitted::Event(queue.fill(cell(to), &[pattern])?),
+            Does::Copy { from, to } => Submitted::Event(self.copy(queue, from, to)?),
+            Does::Fill { to, pattern } => {
+                Submitted::Event(match self.layer(to, pattern % 2 == 0) {
+                    None => queue.fill(cell(to), &[pattern])?,
+                    Some((image, place)) => {
+                        queue.fill_image((&image, place), [LANES as u32, 1, 1], &[pattern])?
+                    }
+                })
+            }
             Does::Write { to, first } => {
                 let elements: Cell = std::array::from_fn(|i| first + i as u32);
                 Submitted::Event(queue.write(cell(to), &elements)?)
@@ -427,18 +482,34 @@ struct Totals {
     by_queues: BTreeMap<usize, u64>,
 }
 
+/// Creates an image whose layers are cells, at the second level where there are levels. Its texels
+/// are in the buffer, if they are in any.
+fn image(device: &Device) -> (Image, Buffer) {
+    let format = ImageFormat::new(ChannelOrder::R, ChannelType::UnsignedInt32).unwrap();
+    let layers = |width: usize| ImageDesc::d2_array(width as u32, 1, LAYERS as u32);
+    if !device.is_simulator() {
+        let image = device.image(format, layers(LANES)).unwrap();
+        return (image, device.buffer(4).unwrap());
+    }
+    let desc = layers(2 * LANES).with_levels(2);
+    let texels = device.buffer(desc.texels() as usize * 4).unwrap();
+    (device.image_of(&texels, format, desc).unwrap(), texels)
+}
+
 /// Runs a graph and compares it with the model.
 fn run(device: &Device, kernel: &Kernel, seed: u64, totals: &mut Totals) {
     let mut r = Rng(seed);
     let graph = Graph::random(&mut r, device.is_simulator());
-    let memory = device.buffer(CELLS * BYTES).unwrap();
-    let address = memory.device_address();
-    let cells = (0..CELLS).map(|n| memory.slice(n * BYTES..(n + 1) * BYTES).unwrap());
+    let memory = device.buffer(BUFFERS * BYTES).unwrap();
+    let (image, texels) = image(device);
+    let addresses = [&memory, &texels].map(Buffer::device_address);
+    let cells = (0..BUFFERS).map(|n| memory.slice(n * BYTES..(n + 1) * BYTES).unwrap());
     let host: Vec<HostEvent> = graph.host.iter().map(|_| HostEvent::new()).collect();
     let run = Run {
         graph: &graph,
         kernel,
         cells: cells.collect(),
+        image,
         queues: graph.queues.iter().map(|o| device.queue(*o)).collect(),
         submitted: graph.commands.iter().map(|_| OnceLock::new()).collect(),
         host: host.iter().map(HostEvent::event).collect(),
@@ -466,8 +537,10 @@ fn run(device: &Device, kernel: &Kernel, seed: u64, totals: &mut Totals) {
         }
     }
     let model = check(&run, seed, totals);
-    for (n, cell) in run.cells.iter().enumerate() {
-        let got: Vec<u32> = cell.read().unwrap();
+    let layers: Vec<u32> = run.image.read().unwrap();
+    let layers = layers[layers.len() - LAYERS * LANES..].chunks(LANES);
+    let cells = run.cells.iter().map(|cell| cell.read().unwrap());
+    for (n, got) in cells.chain(layers.map(<[u32]>::to_vec)).enumerate() {
         if let (Some(cell), true) = (model[n], graph.computes) {
             assert_eq!(got, cell, "seed {seed}: cell {n}: {graph}");
         }
@@ -478,11 +551,13 @@ fn run(device: &Device, kernel: &Kernel, seed: u64, totals: &mut Totals) {
         assert!(queue.is_empty());
     }
     drop(run);
-    drop(memory);
-    assert!(
-        device.memory_at(address).is_none(),
-        "seed {seed}: memory leaks"
-    );
+    drop((memory, texels));
+    for address in addresses {
+        assert!(
+            device.memory_at(address).is_none(),
+            "seed {seed}: memory leaks"
+        );
+    }
     totals.graphs += 1;
     totals.commands += graph.commands.len() as u64;
     *totals.by_queues.entry(graph.queues.len()).or_default() += 1;

@@ -358,6 +358,15 @@ impl Image {
             (ImageFact::Layers, ImageShape::D2Array | ImageShape::D2ArrayMsaa) => z,
             (ImageFact::Layers, ImageShape::CubeArray) => z / 6,
             (ImageFact::Samples, shape) if shape.is_msaa() => self.samples,
+            (ImageFact::LayerRange, shape) => {
+                let layers = match shape {
+                    ImageShape::D1Array => y,
+                    shape if shape.is_array() || shape.is_cube() => z,
+                    ImageShape::D2ArrayMsaa => z,
+                    _ => 1,
+                };
+                layers << 16
+            }
             (ImageFact::FlatWidth | ImageFact::FlatPitch, _) => {
                 let texel = self.components * self.component.bytes();
                 x.wrapping_mul(texel).wrapping_sub(1)

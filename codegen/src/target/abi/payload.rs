@@ -192,6 +192,16 @@ impl Payload {
                 return Err(unsupported(&what));
             }
         }
+        for (_, fact) in &asked {
+            if let ArgFact::Image(fact) = fact
+                && !fact.is_driver()
+                && target.features().sampler
+            {
+                let name = fact.name();
+                let what = format!("`image_query` {name} where there is a sampler");
+                return Err(unsupported(&what));
+            }
+        }
         let unread = unread_surfaces(func);
         used.sort();
         used.dedup();

@@ -1,11 +1,14 @@
 //! Tests of the device on the fake driver.
 
 use super::super::api::{DEVICE_LOST, Handle, NOT_READY};
-use super::super::ffi::{Dispatch, DriverArg, DriverModule, Gpu, Memory, WaitError};
+use super::super::ffi::{
+    Dispatch, DriverArg, DriverDesc, DriverImage, DriverModule, Gpu, Memory, TexelBox, WaitError,
+};
 use super::{alive, of};
 use crate::buffer::{MemoryKind, Pitch};
 use crate::control::{Cancel, Span, StopSignals};
 use crate::error::Stopped;
+use crate::image::Direction;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,7 +42,7 @@ fn right(context: Handle) {
     assert!(mistakes.is_empty(), "{mistakes:?}");
 }
 
-fn whole(context: Handle) {
+fn whole_context(context: Handle) {
     right(context);
     assert_eq!(alive(context), [""; 0]);
 }
@@ -64,7 +67,7 @@ fn kernels_and_lists_are_made_once() {
         assert_eq!(created.get(kind), Some(&1), "{kind}: {created:?}");
     }
     drop((m, memory, gpu));
-    whole(context);
+    whole_context(context);
 }
 
 #[test]
@@ -96,7 +99,7 @@ fn what_a_launch_uses_outlives_a_wait_that_is_given_up() {
     let destroyed = of(context, |b| b.destroyed.clone());
     assert_eq!(destroyed, ["kernel", "kernel", "module", "memory"]);
     drop((other, gpu));
-    whole(context);
+    whole_context(context);
 
     // The GPU has not ended when its last handle is dropped: everything stays.
     let (gpu, context) = opened();
@@ -137,7 +140,7 @@ fn failures_name_the_call_and_a_lost_device_stays_lost() {
         of(context, |b| b.waits = 0);
     }
     drop((m, memory, gpu));
-    whole(context);
+    whole_context(context);
 
     // A submission may be what finds it.
     let (gpu, context) = opened();
@@ -148,7 +151,87 @@ fn failures_name_the_call_and_a_lost_device_stays_lost() {
     let error = memory.write(0, vec![1]).unwrap_err().to_string();
     assert!(error.contains("lost by an earlier command"), "{error}");
     drop((memory, gpu));
-    whole(context);
+    whole_context(context);
+}
+
+/// Images, views and samplers are arguments and copied, and outlive what uses them.
+#[test]
+fn images_are_copied_and_outlive_what_uses_them() {
+    let (gpu, context) = opened();
+    let m = DriverModule::new(&gpu, &[0]).unwrap();
+    let memory = self::memory(&gpu);
+    // An array of four rows of 4 texels, of 4 bytes each.
+    let rows = DriverDesc {
+        ty: 1,
+        layout: 4,
+        component: 2,
+        swizzle: [0, 1, 2, 3],
+        size: [4, 1, 1],
+        layers: 4,
+    };
+    let image = Arc::new(DriverImage::new(&gpu, rows).unwrap());
+    let whole = TexelBox {
+        origin: [0; 3],
+        size: [4, 4, 1],
+    };
+    let row = |y| TexelBox {
+        origin: [0, y, 0],
+        size: [4, 1, 1],
+    };
+    image.write(whole, vec![7; 64]).unwrap();
+    image.read(whole, &mut [0; 64]).unwrap();
+    for direction in [Direction::ToImage, Direction::ToBuffer] {
+        image
+            .copy_packed(direction, whole, (&memory, 0, 64))
+            .unwrap();
+        image
+            .copy_packed(direction, row(3), (&memory, 48, 16))
+            .unwrap();
+        let beyond = image.copy_packed(direction, row(0), (&memory, 49, 16));
+        assert!(beyond.is_err());
+    }
+    image.copy_from(row(0), &image, row(2)).unwrap();
+    let words = DriverDesc {
+        layout: 2,
+        component: 0,
+        ..rows
+    };
+    let view = image.view(words).unwrap();
+    assert_eq!(view.texels(), image.texels());
+    assert_ne!(view.handle(), image.handle());
+    let sampler = gpu.sampler([2, 1, 1]).unwrap();
+    assert_eq!(gpu.sampler([2, 1, 1]).unwrap(), sampler);
+    assert_ne!(gpu.sampler([2, 0, 1]).unwrap(), sampler);
+
+    let dispatch = Dispatch {
+        kernel: "k",
+        group: [1; 3],
+        groups: [1; 3],
+        offset: [0; 3],
+        prints: false,
+    };
+    let args = [
+        DriverArg::Object(view.handle()),
+        DriverArg::Object(sampler),
+        DriverArg::Pointer(memory.address()),
+    ];
+    assert!(m.launch(&dispatch, &args, StopSignals::default()).is_ok());
+    of(context, |b| b.waits = NOT_READY);
+    let late = StopSignals {
+        deadline: Some(Instant::now()),
+        ..StopSignals::default()
+    };
+    assert!(m.launch(&dispatch, &args, late).is_err());
+    drop((view, image));
+    let destroyed = of(context, |b| b.destroyed.clone());
+    assert!(!destroyed.contains(&"image"), "{destroyed:?}");
+    of(context, |b| b.waits = 0);
+    memory.write(0, vec![1]).unwrap();
+    let destroyed = of(context, |b| b.destroyed.clone());
+    let images = destroyed.iter().filter(|kind| **kind == "image").count();
+    assert_eq!(images, 2, "{destroyed:?}");
+    drop((m, memory, gpu));
+    whole_context(context);
 }
 
 /// Threads that launch, copy and give up, over a driver that is slow.
@@ -190,5 +273,5 @@ fn commands_of_several_threads_are_with_the_driver_at_once() {
     assert!(created["list"] < 400, "{created:?}");
     std::thread::sleep(Duration::from_millis(1));
     drop((m, gpu));
-    whole(context);
+    whole_context(context);
 }

@@ -100,7 +100,7 @@ impl Memory {
         self.at as u64
     }
 
-    fn range(&self, at: usize, n: usize) -> Result<*mut c_void, Error> {
+    pub(super) fn range(&self, at: usize, n: usize) -> Result<*mut c_void, Error> {
         match at.checked_add(n) {
             Some(end) if end <= self.len => Ok(self.at.wrapping_byte_add(at)),
             _ => Err(Error::Buffer(format!(

@@ -7,10 +7,12 @@
 //! host's own memory is never given to the GPU: copies go through memory that can be kept.
 #![allow(unsafe_code, reason = "the driver is a C library, found at run time")]
 
+mod image;
 mod lane;
 mod memory;
 mod module;
 
+pub(super) use image::{DriverDesc, DriverImage, TexelBox};
 pub(super) use memory::Memory;
 pub(super) use module::{Dispatch, DriverArg, DriverModule};
 
@@ -23,6 +25,7 @@ use crate::control::{Span, StopSignals};
 use crate::error::{Error, Stopped};
 use gantry_isa_gen::diag::Count;
 use lane::{Lane, LaneKind, LaneWait};
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,6 +36,7 @@ enum QueueResource {
     Kernel(Handle),
     Module(Handle),
     Memory(*mut c_void),
+    Image(Handle),
     /// Host side of a copy, which is kept and then dropped.
     Host {
         _bytes: Vec<u8>,
@@ -157,6 +161,9 @@ impl FoundGpu {
 pub(super) struct Gpu {
     f: Arc<Functions>,
     state: Mutex<GpuState>,
+    /// Samplers by addressing mode, filter and kind of coordinates, as the driver numbers them.
+    /// Each is made once.
+    samplers: Mutex<HashMap<[u32; 3], Handle>>,
     clock: Mutex<Clock>,
     opened: Instant,
     device: Handle,
@@ -204,6 +211,10 @@ impl Drop for Gpu {
         for lane in state.idle.drain(..).chain(state.at_work.drain(..)) {
             lane.destroy(&self.f);
         }
+        for sampler in self.samplers().drain().map(|(_, sampler)| sampler) {
+            // SAFETY: made from this context, and no launch is left that has it.
+            unsafe { (self.f.sampler_destroy)(sampler) };
+        }
         // SAFETY: made by `open`. Nothing made from it is left, since it would hold an `Arc` of
         // this.
         unsafe { (self.f.context_destroy)(self.context) };
@@ -235,6 +246,7 @@ impl Gpu {
                 QueueResource::Kernel(k) => (self.f.kernel_destroy)(k),
                 QueueResource::Module(m) => (self.f.module_destroy)(m),
                 QueueResource::Memory(at) => (self.f.mem_free)(self.context, at),
+                QueueResource::Image(image) => (self.f.image_destroy)(image),
                 QueueResource::Host { .. } => 0,
             };
         }
@@ -404,6 +416,7 @@ impl Gpu {
         Ok(Gpu {
             f: Arc::new(f),
             state: Mutex::default(),
+            samplers: Mutex::default(),
             clock: Mutex::new(Clock::new(resolution, bits)),
             opened: Instant::now(),
             device,

@@ -177,7 +177,13 @@ impl DriverModule {
         }
         for (i, a) in args.iter().enumerate() {
             let address;
+            let object;
             let (size, value): (usize, *const c_void) = match a {
+                DriverArg::Unread => continue,
+                DriverArg::Object(handle) => {
+                    object = *handle;
+                    (size_of::<usize>(), (&raw const object).cast())
+                }
                 DriverArg::Pointer(p) => {
                     address = *p;
                     (size_of::<u64>(), (&raw const address).cast())
@@ -236,6 +242,10 @@ pub(in super::super) struct Dispatch<'a> {
 pub(in super::super) enum DriverArg<'a> {
     /// Address of a buffer, or 0.
     Pointer(u64),
+    /// Argument that the kernel does not read, and that the driver does not know.
+    Unread,
+    /// Handle of an image or a sampler.
+    Object(usize),
     /// SLM of a size in bytes.
     Local(usize),
     /// Value.

@@ -347,6 +347,7 @@ mod tests {
             samplers: Vec::new(),
             memory: Vec::new(),
             args: Vec::new(),
+            divisible: false,
         }
     }
 

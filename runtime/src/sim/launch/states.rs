@@ -101,10 +101,11 @@ fn surface(request: &LaunchRequest<'_>, index: u32, memory: &Table) -> Surface {
                 first: front,
             })
         }),
-        Some(Arg::Image(i)) => {
-            let block = memory.at(i.texels.allocation_address());
-            block.map(|b| Surface::Image(Box::new(SimImage::new(i, b.clone()))))
-        }
+        Some(Arg::Image(i)) => i.memory().and_then(|texels| {
+            let block = memory.at(texels.allocation_address())?;
+            let image = SimImage::new(i, texels.offset(), block.clone());
+            Some(Surface::Image(Box::new(image)))
+        }),
         _ => None,
     }
     .unwrap_or(Surface::Null)
