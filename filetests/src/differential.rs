@@ -257,6 +257,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
         shape: ImageShape::D2,
         extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
         samples: 1,
+        levels: 1,
         components: 4,
         component: Component::Uint32,
         address,
@@ -270,15 +271,14 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
         Arg(vec![memory.add_image(image(texels))]),
         Arg(vec![memory.add_image(image(written))]),
         Arg(vec![memory.add_sampler(Sampler {
-            addressing: Addressing::Edge,
-            linear: false,
-            normalized: false,
             compare: interp::Compare::Less,
+            ..Sampler::new(Addressing::Edge, false)
         })]),
         Arg(vec![memory.add_image(Image {
             shape: ImageShape::Block,
             extent: [IMAGE_SIDE / 2, IMAGE_SIDE, 1],
             samples: 1,
+            levels: 1,
             components: 2,
             component: Component::Unorm8,
             address: block,
@@ -291,6 +291,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
             shape: ImageShape::CubeArray,
             extent: [CUBE_SIDE, CUBE_SIDE, FACES],
             samples: 1,
+            levels: 1,
             components: 1,
             component: Component::Unorm8,
             address: cubes,

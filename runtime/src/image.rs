@@ -3,7 +3,7 @@
 use crate::buffer::Buffer;
 use crate::error::Error;
 pub use crate::image_type::ImageType;
-pub use crate::sampler::{AddressMode, Compare, FilterMode, Sampler};
+pub use crate::sampler::{AddressMode, Compare, FilterMode, MipFilter, Sampler};
 use bytemuck::Pod;
 use std::fmt;
 

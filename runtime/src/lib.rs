@@ -97,7 +97,7 @@ pub use grid::Grid;
 pub use host_memory::HostMemory;
 pub use image::{
     AddressMode, ChannelOrder, ChannelType, Compare, FilterMode, Image, ImageDesc, ImageFormat,
-    ImageType, Sampler,
+    ImageType, MipFilter, Sampler,
 };
 pub use launch::Launch;
 pub use limits::{Excess, Limits};

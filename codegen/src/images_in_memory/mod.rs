@@ -10,6 +10,7 @@
 //! | `body.rs` | builder of a subroutine: vectors of lanes, uniform choices |
 //! | `place.rs` | addresses of texels, levels of detail |
 //! | `formats.rs` | texels from bytes, and bytes from texels |
+//! | `levels.rs` | levels of detail that a sample takes |
 //! | `sampling.rs` | addressing modes, filters, comparisons |
 //! | `cube.rs` | faces of cubes |
 //! | `media.rs` | rectangles of bytes |
@@ -25,6 +26,7 @@
 mod body;
 mod cube;
 mod formats;
+mod levels;
 mod media;
 mod place;
 mod sampling;

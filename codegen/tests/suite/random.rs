@@ -130,6 +130,7 @@ fn runnable_ones_run() {
             shape: ImageShape::D2,
             extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
             samples: 1,
+            levels: 1,
             components: 4,
             component: Component::Uint32,
             address: memory.add(vec![0; (IMAGE_SIDE * IMAGE_SIDE * 16) as usize]),
@@ -153,12 +154,8 @@ fn runnable_ones_run() {
         };
         let cubes = Arg(vec![memory.add_image(cubes)]);
         let image = Arg(vec![memory.add_image(image)]);
-        let sampler = Arg(vec![memory.add_sampler(Sampler {
-            addressing: Addressing::Edge,
-            linear: false,
-            normalized: false,
-            ..Sampler::default()
-        })]);
+        let sampler = memory.add_sampler(Sampler::new(Addressing::Edge, false));
+        let sampler = Arg(vec![sampler]);
         let args = [
             Arg::ptr(x),
             Arg::ptr(y),
