@@ -31,6 +31,7 @@ mod math;
 mod messages;
 mod pressure;
 mod random;
+mod samplers;
 mod scoreboard;
 mod subroutines;
 mod sweep;
