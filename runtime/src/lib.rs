@@ -77,6 +77,7 @@ mod level_zero;
 mod limits;
 mod mapping;
 mod module;
+mod packed;
 mod pool;
 mod queue;
 mod sampler;

@@ -11,6 +11,7 @@
 //! | `place.rs` | addresses of texels, levels of detail |
 //! | `formats.rs` | texels from bytes, and bytes from texels |
 //! | `levels.rs` | levels of detail that a sample takes |
+//! | `packed.rs` | texels of one dword |
 //! | `sampling.rs` | addressing modes, filters, comparisons |
 //! | `cube.rs` | faces of cubes |
 //! | `media.rs` | rectangles of bytes |
@@ -28,6 +29,7 @@ mod cube;
 mod formats;
 mod levels;
 mod media;
+mod packed;
 mod place;
 mod sampling;
 

@@ -8,7 +8,8 @@ use super::body::Body;
 use crate::ir::{AtomicOp, ImageFact, ImageShape, IntCC, MemFlags, Scalar, Space, Type, Value};
 
 /// Logarithm of the bytes of a component, two bits for each of OpenCL's numbers from
-/// `CL_SNORM_INT8` (0x10d0) on.
+/// `CL_SNORM_INT8` (0x10d0) on. The last is for all of packed texels: their dword counts as four
+/// components.
 const COMPONENT_BYTES: i64 = table(&[
     (0x0, 0),
     (0x1, 1),
@@ -26,7 +27,7 @@ const COMPONENT_BYTES: i64 = table(&[
 
 /// Logarithm of the components of a texel, two bits for each of OpenCL's numbers from `CL_R`
 /// (0x10b0) on. The last is for all of sRGB.
-const COMPONENTS: i64 = table(&[(0x2, 1), (0x5, 2), (0x6, 2), (0xf, 2)]);
+const COMPONENTS: i64 = table(&[(0x2, 1), (0x4, 2), (0x5, 2), (0x6, 2), (0xf, 2)]);
 
 const fn table(entries: &[(u32, i64)]) -> i64 {
     let (mut all, mut n) = (0, 0);
