@@ -23,7 +23,7 @@ pub enum Arg {
     /// Image with initial contents: `image2d(4,2) rgba_unorm8 u8[0..32]`.
     Image(ImageArg, Data),
     /// Sampler: `sampler edge linear norm`, and with all that it can have:
-    /// `sampler edge/repeat/mirror linear/nearest norm less mip linear lod 64/512`.
+    /// `sampler edge/repeat/mirror linear/nearest norm less mip linear lod 64..512`.
     Sampler(Sampler),
     /// SLM of a size in bytes: `slm 256`.
     Slm(u32),
@@ -119,7 +119,7 @@ pub fn sampler_text(s: &Sampler) -> String {
         out += &format!(" mip {}", name_of(s.mip, &MIPS));
     }
     if s.lod != [0, Sampler::MAX_LOD] {
-        out += &format!(" lod {}/{}", s.lod[0], s.lod[1]);
+        out += &format!(" lod {}..{}", s.lod[0], s.lod[1]);
     }
     out
 }
@@ -589,7 +589,7 @@ impl Parser<'_> {
         }
         if self.eat("lod") {
             let least = self.integer()?;
-            self.token("/")?;
+            self.token("..")?;
             let most = self.integer()?;
             if least > most || most > u32::from(Sampler::MAX_LOD) {
                 let most_of_all = Sampler::MAX_LOD;

@@ -6,7 +6,7 @@
 use super::body::Body;
 use super::packed::TENS;
 use super::place::FIRST_ORDER;
-use crate::ir::{FloatCC, ImageFact, MemFlags, Scalar, Type, Value};
+use crate::ir::{FloatCC, ImageFact, IntCC, MemFlags, Scalar, Type, Value};
 
 /// Dwords and components of a texel.
 pub(super) const PARTS: usize = 4;
@@ -182,7 +182,24 @@ impl Body<'_> {
         };
         let mut single = |body: &mut Self| {
             let all = words.iter().map(|&v| body.cast(Scalar::F32, v));
-            all.collect::<Vec<_>>()
+            let all = all.collect::<Vec<_>>();
+            // Behind all numbers of formats that are not packed.
+            let first = body.one(UNORM10);
+            let is_packed = body.icmp(IntCC::UnsignedGreaterThanOrEqual, channel, first);
+            body.choose_if(
+                is_packed,
+                &mut |body| {
+                    body.choose(
+                        channel,
+                        &mut |body| body.unorm10(words),
+                        &mut [
+                            (&[FLOAT11], &mut |body| body.float11(words)),
+                            (&[SHARED], &mut |body| body.shared_exponent(words)),
+                        ],
+                    )
+                },
+                &all,
+            )
         };
         let linear = self.choose(
             channel,
@@ -193,9 +210,6 @@ impl Body<'_> {
                 (&[SNORM8], &mut snorm(8)),
                 (&[SNORM16], &mut snorm(16)),
                 (&[HALF], &mut half),
-                (&[UNORM10], &mut |body| body.unorm10(words)),
-                (&[FLOAT11], &mut |body| body.float11(words)),
-                (&[SHARED], &mut |body| body.shared_exponent(words)),
             ],
         );
         let encoded = self.is_srgb();
@@ -217,7 +231,7 @@ impl Body<'_> {
     fn is_srgb(&mut self) -> Value {
         let order = self.fact(ImageFact::ChannelOrder);
         let first = self.one(SRGBA);
-        self.icmp(crate::ir::IntCC::UnsignedGreaterThanOrEqual, order, first)
+        self.icmp(IntCC::UnsignedGreaterThanOrEqual, order, first)
     }
 
     /// Converts components of sRGB to linear light (OpenCL 8.4).
