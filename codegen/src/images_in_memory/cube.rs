@@ -111,11 +111,7 @@ impl Body<'_> {
             let kept = self.clamp(first, zero, last);
             let first = self.blend(nearest, kept, first);
             let second = self.b.ins().iadd(first, one);
-            Axis {
-                first,
-                second,
-                weight,
-            }
+            self.axis(first, second, weight)
         });
         let share = self.missing(&axes, size);
         self.filtered(facts, pass, 2, &mut |body, corner| {
@@ -126,6 +122,10 @@ impl Body<'_> {
             let weight = body.b.ins().fadd(weight, share);
             let none = body.float(0.0);
             let weight = body.b.ins().select(both, none, weight);
+            let weight = match pass.weight {
+                Some(share) => body.b.ins().fmul(weight, share),
+                None => weight,
+            };
             let either = body.b.ins().bor(outside[0], outside[1]);
             let [bx, by, other] = body.beyond(major, [x, y], outside[0], size);
             let place = [(bx, x), (by, y), (other, face)];
@@ -146,12 +146,10 @@ impl Body<'_> {
         let outer = [0, 1].map(|n| {
             let axis = axes[n];
             let zero = self.int(0);
-            let one = self.float(1.0);
-            let rest = self.b.ins().fsub(one, axis.weight);
             let under = self.icmp(IntCC::SignedLessThan, axis.first, zero);
             let over = self.icmp(IntCC::SignedGreaterThanOrEqual, axis.second, size);
             let w = self.b.ins().select(over, axis.weight, none);
-            self.b.ins().select(under, rest, w)
+            self.b.ins().select(under, axis.rest, w)
         });
         let weight = self.b.ins().fmul(outer[0], outer[1]);
         let third = self.float(1.0 / 3.0);

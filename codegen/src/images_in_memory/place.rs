@@ -46,7 +46,8 @@ pub(super) const FIRST_ORDER: i64 = 0x10b0;
 pub(super) struct Level {
     /// Width, height, and slices, layers or faces. 1 where the shape has none.
     pub sizes: [Value; 3],
-    pub start: Option<Value>,
+    /// Texels before the level, uniform or by lanes.
+    start: Option<Value>,
     /// Lanes whose level exists.
     exists: Option<Value>,
 }
@@ -115,7 +116,7 @@ impl Body<'_> {
     pub fn level_of(&mut self, sizes: [Value; 3], start: Option<Value>) -> Level {
         Level {
             sizes: sizes.map(|s| self.all(s)),
-            start: start.map(|s| self.all(s)),
+            start,
             exists: None,
         }
     }
@@ -218,14 +219,19 @@ impl Body<'_> {
         let texel = self.b.ins().umul_wide(qwords, row, width);
         let x = self.b.ins().uextend(qwords, x);
         let mut texel = self.b.ins().iadd(texel, x);
-        if let Some(start) = level.start {
-            texel = self.b.ins().iadd(texel, start);
-        }
         let shift = self.texel_shift();
         let shift = self.b.ins().uextend(Type::scalar_of(Scalar::I64), shift);
+        let mut base = self.fact(ImageFact::FlatBase);
+        match level.start {
+            Some(start) if self.b.ty(start).lanes() == 1 => {
+                let bytes = self.b.ins().ishl(start, shift);
+                base = self.b.ins().iadd(base, bytes);
+            }
+            Some(start) => texel = self.b.ins().iadd(texel, start),
+            None => {}
+        }
         let shift = self.all(shift);
         let offset = self.b.ins().ishl(texel, shift);
-        let base = self.fact(ImageFact::FlatBase);
         let base = self.all(base);
         self.b.ins().iadd(base, offset)
     }

@@ -25,6 +25,8 @@ pub(super) struct Axis {
     pub second: Value,
     /// Weight of the second.
     pub weight: Value,
+    /// Weight of the first.
+    pub rest: Value,
 }
 
 /// Properties of a sampler for one sample.
@@ -44,7 +46,7 @@ pub(super) struct SamplerFacts {
 pub(super) struct LevelPass {
     pub level: Level,
     /// Weight of the level, by lanes. `None` for 1.
-    weight: Option<Value>,
+    pub weight: Option<Value>,
     sums: [Variable; 4],
 }
 
@@ -141,7 +143,13 @@ impl Body<'_> {
         let level = &pass.level;
         let layered = usize::from(self.shape.is_array());
         let count = self.coords.len() - layered;
-        let axes = self.axes(facts, level, count);
+        let mut axes = self.axes(facts, level, count);
+        // The first axis has the weight of the level too.
+        if let (Some(share), Some(axis), true) = (pass.weight, axes.first_mut(), self.access.float)
+        {
+            axis.weight = self.b.ins().fmul(axis.weight, share);
+            axis.rest = self.b.ins().fmul(axis.rest, share);
+        }
         let zero = self.int(0);
         let layer = match self.coords.get(count).copied() {
             Some(c) => self.layer(c, level.sizes[count.min(2)]),
@@ -182,9 +190,7 @@ impl Body<'_> {
         let second = self.b.ins().isub(zero, bit);
         let second = self.all(second);
         let at = self.blend(second, axis.second, axis.first);
-        let one = self.float(1.0);
-        let rest = self.b.ins().fsub(one, axis.weight);
-        (at, self.blend_floats(second, axis.weight, rest))
+        (at, self.blend_floats(second, axis.weight, axis.rest))
     }
 
     /// Returns the nearest layer that exists.
@@ -222,6 +228,17 @@ impl Body<'_> {
         (whole, self.cast(Scalar::F32, bits))
     }
 
+    /// Returns both texels of an axis, with the weight of the second.
+    pub fn axis(&mut self, first: Value, second: Value, weight: Value) -> Axis {
+        let one = self.float(1.0);
+        Axis {
+            first,
+            second,
+            weight,
+            rest: self.b.ins().fsub(one, weight),
+        }
+    }
+
     /// Returns the texels along each axis.
     fn axes(&mut self, facts: &SamplerFacts, level: &Level, count: usize) -> Vec<Axis> {
         let half = self.half_texel(facts);
@@ -241,11 +258,7 @@ impl Body<'_> {
                 ],
             );
             if let [first, second, weight] = *all {
-                out.push(Axis {
-                    first,
-                    second,
-                    weight,
-                });
+                out.push(self.axis(first, second, weight));
             }
         }
         out
@@ -360,20 +373,16 @@ impl Body<'_> {
         self.b.switch_to_block(body);
         let corner = self.b.use_var(number);
         let at = texel(self, corner);
-        let weight = match pass.weight {
-            Some(w) => self.b.ins().fmul(at.weight, w),
-            None => at.weight,
-        };
         // A texel of weight 0 does not count, whatever it is.
         let none = self.float(0.0);
-        let counts = self.b.ins().fcmp(FloatCC::NotEqual, weight, none);
+        let counts = self.b.ins().fcmp(FloatCC::NotEqual, at.weight, none);
         let mask = self.and(at.mask, counts);
         let mut found = self.fetch_at(&pass.level, at.place, mask);
         if let (Some(reference), Some(red)) = (self.data.first().copied(), found.first_mut()) {
             *red = self.compared(facts, reference, *red);
         }
         for (sum, part) in pass.sums.into_iter().zip(found) {
-            let part = self.b.ins().fmul(part, weight);
+            let part = self.b.ins().fmul(part, at.weight);
             let old = self.b.use_var(sum);
             let new = self.b.ins().fadd(old, part);
             self.b.def_var(sum, new);

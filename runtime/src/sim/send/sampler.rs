@@ -63,7 +63,7 @@ pub(super) struct Sample {
     op: SampleOp,
     /// Index of the sampler state, counted from the offset in the header.
     sampler: u8,
-    /// True if the sampler state matters. The result of `lod` is always 0 here.
+    /// True if the sampler state matters.
     filters: bool,
     params: &'static [Param],
     rows: PayloadRows,
@@ -109,7 +109,7 @@ impl Sample {
         Ok(Sample {
             op: sample.op,
             sampler: sample.sampler,
-            filters: sample.op.reads_state() && sample.op != SampleOp::Lod,
+            filters: sample.op.reads_state(),
             params,
             rows: PayloadRows::new(s, message, grf),
             header: message.header.then_some(s.src0),
@@ -216,9 +216,15 @@ impl Sample {
                 }
             }
             (SampleOp::SampleInfo, _) => [image.desc.samples(), 0, 0, 0],
-            // Samples are not compressed. The level, clamped and not, is 0, since there are no
-            // neighbours to compare with.
-            (SampleOp::LdMcs | SampleOp::Lod, _) => [0; 4],
+            // Samples are not compressed.
+            (SampleOp::LdMcs, _) => [0; 4],
+            // The level of detail, clamped and not. It is 0, since there are no neighbours to
+            // compare with.
+            (SampleOp::Lod, Some(s)) => {
+                let last = image.desc.levels().saturating_sub(1);
+                let [least, _] = s.lod();
+                [least.min(last as f32).to_bits(), 0, 0, 0]
+            }
             (op, Some(s)) => {
                 let float = |p| self.float(value(p));
                 let coords = [Param::U, Param::V, Param::R].map(float);
