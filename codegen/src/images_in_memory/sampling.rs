@@ -33,6 +33,8 @@ pub(super) struct Axis {
 pub(super) struct SamplerFacts {
     /// Addressing mode of each coordinate, uniform.
     addressing: [Value; 3],
+    /// Coordinates along filtered axes, without repetitions. Cubes have none.
+    coords: Vec<Value>,
     /// All ones for normalized coordinates, else 0; uniform.
     normalized: Value,
     /// All ones for linear filtering, else 0; uniform, or by lanes.
@@ -63,6 +65,10 @@ impl Body<'_> {
     fn sampler_facts(&mut self, own: Option<Sampler>) -> (SamplerFacts, Levels) {
         let number = self.access.sampler;
         let never = self.one(Compare::Never as i64);
+        let axes = match self.shape {
+            shape if shape.is_cube() => 0,
+            shape => shape.coordinates() - usize::from(shape.is_array()),
+        };
         if let Some(s) = own {
             let addressing = match s.addressing {
                 Addressing::Border => 1,
@@ -71,8 +77,10 @@ impl Body<'_> {
                 Addressing::Mirror => MIRROR,
             };
             let linear = s.linear && self.access.float;
+            let addressing = [self.one(addressing); 3];
             let facts = SamplerFacts {
-                addressing: [self.one(addressing); 3],
+                addressing,
+                coords: self.unrepeated(addressing, axes),
                 normalized: self.one(-i64::from(s.normalized)),
                 linear: self.one(-i64::from(linear)),
                 some_linear: self.one(i64::from(linear)),
@@ -80,20 +88,14 @@ impl Body<'_> {
             };
             return (facts, self.nearest_level());
         }
-        let axes = self.coords.len() - usize::from(self.shape.is_array());
-        let mut ask = |fact| self.b.ins().sampler_query(fact, number);
-        // Cubes have none.
-        let facts = [
+        let modes = [
             SamplerFact::Addressing,
             SamplerFact::AddressingV,
             SamplerFact::AddressingW,
         ];
-        let first = ask(facts[0]);
-        let mut addressing = [first; 3];
-        if !self.shape.is_cube() {
-            for (to, fact) in addressing.iter_mut().zip(facts).take(axes).skip(1) {
-                *to = self.b.ins().sampler_query(fact, number);
-            }
+        let mut addressing = [never; 3];
+        for (to, fact) in addressing.iter_mut().zip(modes).take(axes) {
+            *to = self.b.ins().sampler_query(fact, number);
         }
         let normalized = self.b.ins().sampler_query(SamplerFact::Normalized, number);
         let zero = self.one(0);
@@ -109,6 +111,7 @@ impl Body<'_> {
         let (levels, [linear, some_linear]) = self.levels();
         let facts = SamplerFacts {
             addressing,
+            coords: self.unrepeated(addressing, axes),
             normalized,
             linear,
             some_linear,
@@ -141,9 +144,8 @@ impl Body<'_> {
 
     fn sample_places(&mut self, facts: &SamplerFacts, pass: &LevelPass) -> Vec<Value> {
         let level = &pass.level;
-        let layered = usize::from(self.shape.is_array());
-        let count = self.coords.len() - layered;
-        let mut axes = self.axes(facts, level, count);
+        let count = facts.coords.len();
+        let mut axes = self.axes(facts, level);
         // The first axis has the weight of the level too.
         if let (Some(share), Some(axis), true) = (pass.weight, axes.first_mut(), self.access.float)
         {
@@ -239,118 +241,92 @@ impl Body<'_> {
         }
     }
 
-    /// Returns the texels along each axis.
-    fn axes(&mut self, facts: &SamplerFacts, level: &Level, count: usize) -> Vec<Axis> {
-        let half = self.half_texel(facts);
+    /// Returns coordinates whose repetitions are taken away, as the addressing modes want it.
+    fn unrepeated(&mut self, addressing: [Value; 3], count: usize) -> Vec<Value> {
+        let coords: Vec<Value> = self.coords.iter().copied().take(count).collect();
         let mut out = Vec::new();
-        for n in 0..count.min(3) {
-            let Some(&c) = self.coords.get(n) else {
-                continue;
-            };
-            let (size, addressing) = (level.sizes[n], facts.addressing[n]);
-            let place = (c, size, half);
-            let all = self.choose(
-                addressing,
-                &mut |body| body.straight(facts, addressing, place),
+        for (c, mode) in coords.into_iter().zip(addressing) {
+            out.extend(self.choose(
+                mode,
+                &mut |_| vec![c],
                 &mut [
-                    (&[REPEAT], &mut |body| body.repeated(facts, place)),
-                    (&[MIRROR], &mut |body| body.mirrored(facts, place)),
+                    (&[REPEAT], &mut |body| {
+                        let below = body.b.ins().ffloor(c);
+                        vec![body.b.ins().fsub(c, below)]
+                    }),
+                    (&[MIRROR], &mut |body| {
+                        let (half, two) = (body.float(0.5), body.float(-2.0));
+                        let period = body.b.ins().fmul(c, half);
+                        let period = body.b.ins().fnearest(period);
+                        let period = body.b.ins().fmul(period, two);
+                        let part = body.b.ins().fadd(c, period);
+                        vec![body.b.ins().fabs(part)]
+                    }),
                 ],
+            ));
+        }
+        out
+    }
+
+    /// Returns the texels along each axis. A NaN is far below 0.
+    fn axes(&mut self, facts: &SamplerFacts, level: &Level) -> Vec<Axis> {
+        let half = self.half_texel(facts);
+        let axes = facts.coords.iter().zip(facts.addressing).zip(level.sizes);
+        let mut out = Vec::new();
+        for ((&c, addressing), size) in axes {
+            let (yes, no) = (self.one(1), self.one(0));
+            let [repeat, edge] = [REPEAT, EDGE].map(|n| self.one(n));
+            // Repetitions are of normalized coordinates.
+            let repeats = self.icmp(IntCC::UnsignedGreaterThanOrEqual, addressing, repeat);
+            let ones = self.one(-1);
+            let normalized = self.b.ins().select(repeats, ones, facts.normalized);
+            let normalized = self.all(normalized);
+            let length = self.single_of(size);
+            let one = self.float(1.0);
+            let scale = self.blend_floats(normalized, length, one);
+            let place = self.b.ins().fmul(c, scale);
+            let from = self.b.ins().fsub(place, half);
+            let (whole, weight) = self.parted(from, facts);
+            // Far outside is as just outside.
+            let one = self.float(1.0);
+            let least = self.float(-2.0);
+            let most = self.b.ins().fadd(length, one);
+            let whole = self.b.ins().fmax(whole, least);
+            let whole = self.b.ins().fmin(whole, most);
+            let first = self.int_of(whole);
+            let one = self.int(1);
+            let second = self.b.ins().iadd(first, one);
+            // 1 for the edge, 0 for a border, which is one texel wide.
+            let edged = self.icmp(IntCC::UnsignedGreaterThanOrEqual, addressing, edge);
+            let edge = self.b.ins().select(edged, yes, no);
+            let edge = self.all(edge);
+            let low = self.b.ins().isub(edge, one);
+            let high = self.b.ins().isub(size, edge);
+            let clamped = [first, second].map(|v| self.clamp(v, low, high));
+            let around = self.icmp(IntCC::Equal, addressing, repeat);
+            let both = self.choose_if(
+                around,
+                &mut |body| vec![body.around(first, size), body.around(second, size)],
+                &clamped,
             );
-            if let [first, second, weight] = *all {
+            if let [first, second] = *both {
                 out.push(self.axis(first, second, weight));
             }
         }
         out
     }
 
-    /// Returns both texels of an axis and the weight of the second, clamped to the edge or a border.
-    /// A NaN is far below 0.
-    fn straight(
-        &mut self,
-        facts: &SamplerFacts,
-        addressing: Value,
-        (c, size, half): (Value, Value, Value),
-    ) -> Vec<Value> {
-        let length = self.single_of(size);
-        let one = self.float(1.0);
-        let normalized = self.all(facts.normalized);
-        let scale = self.blend_floats(normalized, length, one);
-        let place = self.b.ins().fmul(c, scale);
-        let from = self.b.ins().fsub(place, half);
-        let (whole, weight) = self.parted(from, facts);
-        // Far outside is as just outside.
-        let one = self.float(1.0);
-        let least = self.float(-2.0);
-        let most = self.b.ins().fadd(length, one);
-        let whole = self.b.ins().fmax(whole, least);
-        let whole = self.b.ins().fmin(whole, most);
-        let first = self.int_of(whole);
-        let one = self.int(1);
-        let second = self.b.ins().iadd(first, one);
-        // 1 for the edge, 0 for a border, which is one texel wide.
-        let edge = self.one(EDGE);
-        let two = self.icmp(IntCC::Equal, addressing, edge);
-        let (yes, no) = (self.one(1), self.one(0));
-        let edge = self.b.ins().select(two, yes, no);
-        let edge = self.all(edge);
-        let low = self.b.ins().isub(edge, one);
-        let high = self.b.ins().isub(size, edge);
-        let first = self.clamp(first, low, high);
-        let second = self.clamp(second, low, high);
-        vec![first, second, weight]
-    }
-
-    /// As [`Self::straight`], of a repeated image.
-    fn repeated(
-        &mut self,
-        facts: &SamplerFacts,
-        (c, size, half): (Value, Value, Value),
-    ) -> Vec<Value> {
-        let length = self.single_of(size);
-        let below = self.b.ins().ffloor(c);
-        let part = self.b.ins().fsub(c, below);
-        let place = self.b.ins().fmul(part, length);
-        let from = self.b.ins().fsub(place, half);
-        let (whole, weight) = self.parted(from, facts);
-        let first = self.int_of(whole);
-        let (zero, one) = (self.int(0), self.int(1));
-        let second = self.b.ins().iadd(first, one);
-        let mut around = |v| {
-            let more = self.b.ins().iadd(v, size);
-            let under = self.icmp(IntCC::SignedLessThan, v, zero);
-            let v = self.b.ins().select(under, more, v);
-            let less = self.b.ins().isub(v, size);
-            let over = self.icmp(IntCC::SignedGreaterThanOrEqual, v, size);
-            self.b.ins().select(over, less, v)
-        };
-        let (first, second) = (around(first), around(second));
-        vec![first, second, weight]
-    }
-
-    /// As [`Self::straight`], of an image that is mirrored every other time.
-    fn mirrored(
-        &mut self,
-        facts: &SamplerFacts,
-        (c, size, half): (Value, Value, Value),
-    ) -> Vec<Value> {
-        let length = self.single_of(size);
-        let (half_one, two) = (self.float(0.5), self.float(-2.0));
-        let period = self.b.ins().fmul(c, half_one);
-        let period = self.b.ins().fnearest(period);
-        let period = self.b.ins().fmul(period, two);
-        let part = self.b.ins().fadd(c, period);
-        let part = self.b.ins().fabs(part);
-        let place = self.b.ins().fmul(part, length);
-        let from = self.b.ins().fsub(place, half);
-        let (whole, weight) = self.parted(from, facts);
-        let first = self.int_of(whole);
-        let (zero, one) = (self.int(0), self.int(1));
-        let second = self.b.ins().iadd(first, one);
-        let last = self.b.ins().isub(size, one);
-        let first = self.clamp(first, zero, last);
-        let second = self.clamp(second, zero, last);
-        vec![first, second, weight]
+    /// Returns the texel of a repeated image that is less than two outside.
+    fn around(&mut self, v: Value, size: Value) -> Value {
+        let zero = self.int(0);
+        let more = self.b.ins().iadd(v, size);
+        let under = self.icmp(IntCC::SignedLessThan, v, zero);
+        let v = self.b.ins().select(under, more, v);
+        let less = self.b.ins().isub(v, size);
+        let over = self.icmp(IntCC::SignedGreaterThanOrEqual, v, size);
+        let v = self.b.ins().select(over, less, v);
+        // Of a NaN, in an image of one texel.
+        self.b.ins().smax(v, zero)
     }
 
     /// Returns the first texel of a filter, of integers, or adds all of them by their weights.

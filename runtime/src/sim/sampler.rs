@@ -96,11 +96,8 @@ fn axis(
     };
     let from = if linear { u - 0.5 } else { u };
     let floor = from.floor();
-    let whole = match address {
-        // A NaN is as a coordinate below 0.
-        AddressMode::None | AddressMode::Clamp | AddressMode::ClampToEdge if floor.is_nan() => -2,
-        _ => floor as i64,
-    };
+    // A NaN is as a coordinate below 0.
+    let whole = if floor.is_nan() { -2 } else { floor as i64 };
     let base = whole.saturating_add(i64::from(offset));
     let last = i64::from(n) - 1;
     let wrap = |i: i64| match address {
@@ -190,17 +187,16 @@ struct Levels {
     weight: f32,
 }
 
-/// Returns the levels of an image that a level of detail selects. A NaN is the least.
-fn levels(image: &SimImage, s: &Sampler, detail: f32) -> Levels {
+/// Returns the levels that a level of detail selects, of which `last` is the last. A NaN is the
+/// least level of detail. Integers are not filtered.
+fn levels(s: &Sampler, (last, integer): (u32, bool), detail: f32) -> Levels {
     let [least, most] = s.lod();
     let detail = detail.max(least).min(most);
-    let integer = image.format.channel().is_integer();
     let filter = match detail {
         _ if integer => FilterMode::Nearest,
         d if d > 0.0 => s.min,
         _ => s.mag,
     };
-    let last = image.desc.levels().saturating_sub(1);
     let detail = detail.min(last as f32);
     let (first, weight) = match s.mip {
         MipFilter::None => (0.0, 0.0),
@@ -221,7 +217,9 @@ pub(super) fn sample_levels(
     detail: f32,
     sample: impl Fn(&SimImage, FilterMode) -> Texel,
 ) -> Texel {
-    let chosen = levels(image, s, detail);
+    let last = image.desc.levels().saturating_sub(1);
+    let integer = image.format.channel().is_integer();
+    let chosen = levels(s, (last, integer), detail);
     let at = |level: u32| {
         let smaller = if level > 0 { image.level(level) } else { None };
         sample(smaller.as_ref().unwrap_or(image), chosen.filter)
@@ -293,4 +291,36 @@ pub(super) fn gather(
         one(x.second, y.first),
         one(x.first, y.first),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_of_detail_are_clamped_and_chosen() {
+        let s = Sampler::new(AddressMode::Clamp, FilterMode::Linear).minifying(FilterMode::Nearest);
+        let of = |s: &Sampler, detail| {
+            let l = levels(s, (4, false), detail);
+            (l.filter == FilterMode::Linear, l.first, l.weight)
+        };
+        let nearest = [-3.0, 0.0, 0.25, 0.5, 1.49, 9.0, f32::NAN, f32::INFINITY];
+        let want = [0, 0, 0, 1, 1, 4, 0, 4].map(|level| (level, 0.0));
+        for (detail, (level, weight)) in nearest.into_iter().zip(want) {
+            assert_eq!(of(&s, detail), (!(detail > 0.0), level, weight), "{detail}");
+        }
+        let linear = s.between_levels(MipFilter::Linear).lod_clamp(0.5, 2.25);
+        assert_eq!(of(&linear, -1.0), (false, 0, 0.5));
+        assert_eq!(of(&linear, 1.75), (false, 1, 0.75));
+        assert_eq!(of(&linear, 9.0), (false, 2, 0.25));
+        let none = s.between_levels(MipFilter::None);
+        assert_eq!(of(&none, 3.0), (false, 0, 0.0));
+        let whole = levels(&linear, (4, true), 1.75);
+        assert_eq!(
+            (whole.filter, whole.first, whole.weight),
+            (FilterMode::Nearest, 2, 0.0)
+        );
+        // A level that there is not.
+        assert_eq!(levels(&linear, (0, false), 9.0).first, 0);
+    }
 }

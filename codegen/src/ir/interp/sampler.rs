@@ -154,11 +154,8 @@ impl Sampler {
         };
         let from = if linear { u - 0.5 } else { u };
         let floor = from.floor();
-        let first = match addressing {
-            // A NaN is as a coordinate below 0.
-            Addressing::Border | Addressing::Edge if floor.is_nan() => -2,
-            _ => floor as i64,
-        };
+        // A NaN is as a coordinate below 0.
+        let first = if floor.is_nan() { -2 } else { floor as i64 };
         Axis {
             texels: [inside(first), inside(first.saturating_add(1))],
             weight: (from - floor).min(1.0),
