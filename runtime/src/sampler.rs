@@ -94,6 +94,7 @@ gantry_isa_gen::named_enum! {
 ///     .between_levels(MipFilter::Linear)
 ///     .lod_clamp(0.5, 3.0);
 /// assert_eq!(long.lod(), [0.5, 3.0]);
+/// assert!(short.is_plain() && !long.is_plain());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sampler {
@@ -190,5 +191,16 @@ impl Sampler {
             least as f32 / Sampler::LOD_STEPS,
             most as f32 / Sampler::LOD_STEPS,
         ]
+    }
+
+    /// Returns true if it has one address mode and one filter, and takes the nearest of all levels,
+    /// as samplers of OpenCL and Level Zero do.
+    pub fn is_plain(&self) -> bool {
+        let plain = Sampler {
+            normalized: self.normalized,
+            compare: self.compare,
+            ..Sampler::new(self.address[0], self.mag)
+        };
+        *self == plain
     }
 }
