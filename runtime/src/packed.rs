@@ -74,7 +74,7 @@ pub(crate) fn pack(channel: ChannelType, texel: [u32; 4]) -> u32 {
             let most = [1023.0, 1023.0, 1023.0, 3.0f32];
             let mut out = [0; 4];
             for ((to, v), most) in out.iter_mut().zip(floats).zip(most) {
-                *to = (v.max(0.0).min(1.0) * most).round_ties_even() as u32;
+                *to = (v.clamp(0.0, 1.0) * most).round_ties_even() as u32;
             }
             joined(out, TENS)
         }
@@ -84,7 +84,7 @@ pub(crate) fn pack(channel: ChannelType, texel: [u32; 4]) -> u32 {
             joined([part(r, 4), part(g, 4), part(b, 5)], FLOATS)
         }
         ChannelType::Float5999 => {
-            let [r, g, b, _] = floats.map(|v| v.max(0.0).min(SHARED_MAX));
+            let [r, g, b, _] = floats.map(|v| v.clamp(0.0, SHARED_MAX));
             shared([r, g, b])
         }
         _ => joined([r.min(1023), g.min(1023), b.min(1023), a.min(3)], TENS),

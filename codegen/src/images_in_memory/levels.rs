@@ -24,7 +24,11 @@ pub(super) struct Levels {
     next: Option<(Value, Value)>,
 }
 
-impl Body<'_> {
+/// Builder of the pass of a level: takes the level and its weight, by lanes, and returns the texel
+/// of all passes so far.
+type LevelBuild<'p, 'f> = dyn FnMut(&mut Body<'f>, Level, Option<Value>) -> Vec<Value> + 'p;
+
+impl<'f> Body<'f> {
     /// Returns the level that a sampler of the kernel's own takes: the nearest.
     pub fn nearest_level(&mut self) -> Levels {
         let number = self.lod.map(|lod| {
@@ -151,13 +155,9 @@ impl Body<'_> {
         vec![number, self.cast(Scalar::F32, bits), some]
     }
 
-    /// Builds a pass for each of the levels, in a loop if there may be two. A pass takes a level
-    /// and its weight, by lanes, and returns the texel of all passes so far.
-    pub fn each_level(
-        &mut self,
-        levels: &Levels,
-        pass: &mut dyn FnMut(&mut Self, Level, Option<Value>) -> Vec<Value>,
-    ) -> Vec<Value> {
+    /// Builds a pass for each of the levels, in a loop if there may be two. Returns the texel of all
+    /// passes.
+    pub fn each_level(&mut self, levels: &Levels, pass: &mut LevelBuild<'_, 'f>) -> Vec<Value> {
         let sizes = self.first_sizes();
         let Some(number) = levels.number else {
             let level = self.level_of(sizes, None);

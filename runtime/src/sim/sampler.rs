@@ -307,7 +307,8 @@ mod tests {
         let nearest = [-3.0, 0.0, 0.25, 0.5, 1.49, 9.0, f32::NAN, f32::INFINITY];
         let want = [0, 0, 0, 1, 1, 4, 0, 4].map(|level| (level, 0.0));
         for (detail, (level, weight)) in nearest.into_iter().zip(want) {
-            assert_eq!(of(&s, detail), (!(detail > 0.0), level, weight), "{detail}");
+            let magnifies = detail.is_nan() || detail <= 0.0;
+            assert_eq!(of(&s, detail), (magnifies, level, weight), "{detail}");
         }
         let linear = s.between_levels(MipFilter::Linear).lod_clamp(0.5, 2.25);
         assert_eq!(of(&linear, -1.0), (false, 0, 0.5));
