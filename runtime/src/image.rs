@@ -261,18 +261,6 @@ impl ImageFormat {
             self.order.components() * self.channel.bytes()
         }
     }
-
-    /// Returns the dword of a packed texel, by its components as floats. `None` if the format has
-    /// none.
-    pub fn packed(self, components: [f32; 4]) -> Option<u32> {
-        let texel = if self.channel.is_integer() {
-            components.map(|v| v as u32)
-        } else {
-            components.map(f32::to_bits)
-        };
-        let packed = self.channel.is_packed();
-        packed.then(|| crate::packed::pack(self.channel, texel))
-    }
 }
 
 /// Dimensionality of an image and its size in texels.

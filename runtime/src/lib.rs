@@ -45,6 +45,7 @@
 //! | `buffer` | device memory |
 //! | `mapping` | buffers in the host's memory |
 //! | `image` | images over buffers |
+//! | `packed` | texels of images that are one dword |
 //! | `arg` | arguments |
 //! | `image_facts` | images and samplers as kernels find them in the payload |
 //! | `backend` | traits that a device implements |

@@ -1,6 +1,6 @@
 //! Texels that are one dword: conversion from and to the four components of a kernel.
 
-use crate::image::ChannelType;
+use crate::image::{ChannelType, ImageFormat};
 use half::f16;
 
 /// Bits of the components of `UNORM_INT_2_101010`, from the lowest on.
@@ -12,6 +12,20 @@ const FLOATS: [u32; 3] = [11, 11, 10];
 const SHARED_BIAS: i32 = 15 + 9;
 /// Greatest value of `FLOAT_5_999`.
 const SHARED_MAX: f32 = 65408.0;
+
+impl ImageFormat {
+    /// Returns the dword of a packed texel, by its components as floats. `None` if the format has
+    /// none.
+    pub fn packed(self, components: [f32; 4]) -> Option<u32> {
+        let texel = if self.channel().is_integer() {
+            components.map(|v| v as u32)
+        } else {
+            components.map(f32::to_bits)
+        };
+        let packed = self.channel().is_packed();
+        packed.then(|| pack(self.channel(), texel))
+    }
+}
 
 /// Splits a dword into fields.
 fn fields<const N: usize>(word: u32, bits: [u32; N]) -> [u32; N] {
