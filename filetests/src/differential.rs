@@ -5,9 +5,11 @@
 //! few on every target, and a fuzz target as many as desired.
 
 use crate::check::check_code;
-use crate::runner::INSTRUCTION_LIMIT;
+use crate::runner::{self, INSTRUCTION_LIMIT};
 use gantry_codegen::Inline;
-use gantry_codegen::fuzzing::{self, CUBE_SIDE, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};
+use gantry_codegen::fuzzing::{
+    self, CUBE_SIDE, IMAGE_LEVELS, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES,
+};
 use gantry_codegen::interp::{
     self, Addressing, Arg, Buffers, Component, Grid, Image, Sampler, lane_float, launch,
 };
@@ -18,8 +20,7 @@ use gantry_codegen::{
     compile,
 };
 use gantry_runtime::{
-    AddressMode, ChannelOrder, ChannelType, Compare, Device, FilterMode, ImageDesc, ImageFormat,
-    SimOptions, Watch,
+    ChannelOrder, ChannelType, Device, ImageDesc, ImageFormat, SimOptions, Watch,
 };
 
 /// Result of a case.
@@ -221,6 +222,27 @@ const COUNTER_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE * 4) as usize;
 /// Bytes of a random kernel's images.
 const IMAGE_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE * 16) as usize;
 
+/// Returns the bytes of the image that is read, of all levels.
+fn texels_of(input: &[u8]) -> Vec<u8> {
+    // All levels have less than twice the texels of the first.
+    input
+        .iter()
+        .copied()
+        .cycle()
+        .take(2 * IMAGE_BYTES)
+        .collect()
+}
+
+/// Sampler of the launches.
+fn sampler() -> Sampler {
+    Sampler {
+        addressing: [Addressing::Edge, Addressing::Border, Addressing::Edge],
+        lod: [0, 0x1c0],
+        compare: interp::Compare::Less,
+        ..Sampler::new(Addressing::Edge, false)
+    }
+}
+
 /// Faces of the cubes, and their bytes.
 const FACES: u32 = 12;
 const CUBE_BYTES: usize = (CUBE_SIDE * CUBE_SIDE * FACES) as usize;
@@ -248,7 +270,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
     let x = memory.add(input.to_vec());
     let y = memory.add(vec![0; OUT_BYTES as usize]);
     let z = memory.add(shared(input));
-    let texels = memory.add(input.iter().copied().take(IMAGE_BYTES).collect());
+    let texels = memory.add(texels_of(input));
     let written = memory.add(vec![0; IMAGE_BYTES]);
     let block = memory.add(input.iter().copied().take(BLOCK_BYTES).collect());
     let counters = memory.add(input.iter().copied().take(COUNTER_BYTES).collect());
@@ -257,6 +279,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
         shape: ImageShape::D2,
         extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
         samples: 1,
+        levels: 1,
         components: 4,
         component: Component::Uint32,
         address,
@@ -267,18 +290,17 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
         Arg::i32(5),
         Arg::f32(1.5),
         Arg::ptr(z),
-        Arg(vec![memory.add_image(image(texels))]),
-        Arg(vec![memory.add_image(image(written))]),
-        Arg(vec![memory.add_sampler(Sampler {
-            addressing: Addressing::Edge,
-            linear: false,
-            normalized: false,
-            compare: interp::Compare::Less,
+        Arg(vec![memory.add_image(Image {
+            levels: IMAGE_LEVELS,
+            ..image(texels)
         })]),
+        Arg(vec![memory.add_image(image(written))]),
+        Arg(vec![memory.add_sampler(sampler())]),
         Arg(vec![memory.add_image(Image {
             shape: ImageShape::Block,
             extent: [IMAGE_SIDE / 2, IMAGE_SIDE, 1],
             samples: 1,
+            levels: 1,
             components: 2,
             component: Component::Unorm8,
             address: block,
@@ -291,6 +313,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
             shape: ImageShape::CubeArray,
             extent: [CUBE_SIDE, CUBE_SIDE, FACES],
             samples: 1,
+            levels: 1,
             components: 1,
             component: Component::Unorm8,
             address: cubes,
@@ -329,13 +352,12 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<Fi
         let x = device.buffer_from(input)?;
         let y = device.buffer_from(&vec![0u8; OUT_BYTES as usize])?;
         let z = device.buffer_from(&shared(input))?;
-        let texels: Vec<u8> = input.iter().copied().take(IMAGE_BYTES).collect();
-        let texels = device.buffer_from(&texels)?;
+        let texels = device.buffer_from(&texels_of(input))?;
         let written = device.buffer_from(&vec![0u8; IMAGE_BYTES])?;
         let format = ImageFormat::new(ChannelOrder::Rgba, ChannelType::UnsignedInt32)?;
         let desc = ImageDesc::d2(IMAGE_SIDE, IMAGE_SIDE);
         let images = [
-            device.image_of(&texels, format, desc)?,
+            device.image_of(&texels, format, desc.with_levels(IMAGE_LEVELS))?,
             device.image_of(&written, format, desc)?,
         ];
         let bytes: Vec<u8> = input.iter().copied().take(BLOCK_BYTES).collect();
@@ -352,8 +374,7 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<Fi
         let bytes = ImageFormat::new(ChannelOrder::R, ChannelType::UnormInt8)?;
         let desc = ImageDesc::cube_array(CUBE_SIDE, FACES / 6);
         let cubes = device.image_of(&cubes, bytes, desc)?;
-        let sampler = gantry_runtime::Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest)
-            .comparing(Compare::Less);
+        let sampler = runner::sampler(&sampler());
         let grid = gantry_runtime::Grid::new([simd, 1, 1]).group([simd, 1, 1]);
         let mut printed = String::new();
         let mut launch = kernel.launch(grid).printf(|text| printed += text);

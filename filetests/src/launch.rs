@@ -8,7 +8,7 @@
 //! ```
 
 use crate::data::{Data, Kind, Tolerance};
-use gantry_codegen::interp::{Addressing, Compare, Component, Sampler};
+use gantry_codegen::interp::{self, Addressing, Compare, Component, MipFilter, Sampler};
 use gantry_codegen::ir::{BindingPlace, ImageShape, ParamRole};
 use gantry_isa_gen::diag::{Are, Count};
 use std::fmt;
@@ -22,7 +22,8 @@ pub enum Arg {
     Value(Data),
     /// Image with initial contents: `image2d(4,2) rgba_unorm8 u8[0..32]`.
     Image(ImageArg, Data),
-    /// Sampler: `sampler edge linear norm`.
+    /// Sampler: `sampler edge linear norm`, and with all that it can have:
+    /// `sampler edge/repeat/mirror linear/nearest norm less mip linear lod 64..512`.
     Sampler(Sampler),
     /// SLM of a size in bytes: `slm 256`.
     Slm(u32),
@@ -39,6 +40,8 @@ pub struct ImageArg {
     pub extent: [u32; 3],
     /// Samples of a texel.
     pub samples: u32,
+    /// Levels of detail.
+    pub levels: u32,
     /// Components of a texel: 1, 2 or 4.
     pub components: u32,
     /// Storage type of a component.
@@ -62,6 +65,21 @@ fn count(shape: ImageShape) -> usize {
     }
 }
 
+impl ImageArg {
+    /// Returns the image for the interpreter.
+    pub fn at(&self, address: u64) -> interp::Image {
+        interp::Image {
+            shape: self.shape,
+            extent: self.extent,
+            samples: self.samples,
+            levels: self.levels,
+            components: self.components,
+            component: self.component,
+            address,
+        }
+    }
+}
+
 impl fmt::Display for ImageArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.extent;
@@ -71,20 +89,39 @@ impl fmt::Display for ImageArg {
         let (shape, extent) = (self.shape.name(), extent.join(","));
         let order = name_of(self.components, &COMPONENTS);
         let stored = name_of(self.component, &STORED);
-        write!(f, "{shape}({extent}) {order}_{stored}")
+        let levels = match self.levels {
+            0 | 1 => String::new(),
+            n => format!("levels {n} "),
+        };
+        write!(f, "{shape}({extent}) {levels}{order}_{stored}")
     }
 }
 
 /// Formats a sampler as an argument.
 pub fn sampler_text(s: &Sampler) -> String {
-    let addressing = name_of(s.addressing, &ADDRESSING);
-    let filter = if s.linear { "linear" } else { "nearest" };
-    let norm = if s.normalized { " norm" } else { "" };
-    let compare = match s.compare {
-        Compare::Never => String::new(),
-        compare => format!(" {}", compare.name()),
-    };
-    format!("sampler {addressing} {filter}{norm}{compare}")
+    let filter = |linear| if linear { "linear" } else { "nearest" };
+    let modes = s.addressing.map(|mode| name_of(mode, &ADDRESSING));
+    let mut addressing = modes.join("/");
+    if modes == [modes[0]; 3] {
+        addressing = modes[0].to_owned();
+    }
+    let mut out = format!("sampler {addressing} {}", filter(s.mag));
+    if s.min != s.mag {
+        out += &format!("/{}", filter(s.min));
+    }
+    if s.normalized {
+        out += " norm";
+    }
+    if s.compare != Compare::Never {
+        out += &format!(" {}", s.compare.name());
+    }
+    if s.mip != MipFilter::Nearest {
+        out += &format!(" mip {}", name_of(s.mip, &MIPS));
+    }
+    if s.lod != [0, Sampler::MAX_LOD] {
+        out += &format!(" lod {}..{}", s.lod[0], s.lod[1]);
+    }
+    out
 }
 
 fn name_of<T: PartialEq>(v: T, list: &[(&'static str, T)]) -> &'static str {
@@ -104,6 +141,14 @@ const STORED: [(&str, Component); 9] = [
     ("uint32", Component::Uint32),
     ("f16", Component::F16),
     ("f32", Component::F32),
+];
+
+const FILTERS: [(&str, bool); 2] = [("nearest", false), ("linear", true)];
+
+const MIPS: [(&str, MipFilter); 3] = [
+    ("none", MipFilter::None),
+    ("nearest", MipFilter::Nearest),
+    ("linear", MipFilter::Linear),
 ];
 
 const ADDRESSING: [(&str, Addressing); 4] = [
@@ -488,19 +533,23 @@ impl Parser<'_> {
             (ImageShape::D2Msaa, [x, y, samples, _]) => ([x, y, 1], samples),
             (_, [x, y, z, samples]) => ([x, y, z], samples),
         };
+        let levels = if self.eat("levels") {
+            self.integer()?
+        } else {
+            1
+        };
         let format = self.word();
         let (order, stored) = format.split_once('_').unwrap_or((&format, ""));
         let image = ImageArg {
             shape,
             extent,
             samples,
+            levels,
             components: self.one_of(order, &COMPONENTS)?,
             component: self.one_of(stored, &STORED)?,
         };
         let data = self.buffer()?;
-        let texel = u64::from(image.components * image.component.bytes());
-        let sizes = extent.iter().chain([&samples]).map(|n| u64::from(*n));
-        let want = sizes.fold(texel, u64::saturating_mul);
+        let want = image.at(0).byte_len();
         if data.to_bytes().len() as u64 == want {
             Ok(Arg::Image(image, data))
         } else {
@@ -508,17 +557,49 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes a sampler: `edge linear norm`.
+    /// Takes a sampler: `edge linear norm`. Coordinates that differ in their mode have one each
+    /// (`edge/repeat/mirror`), and so do magnified and minified texels (`linear/nearest`).
     fn sampler(&mut self) -> Result<Arg, String> {
-        let addressing = self.word();
-        let addressing = self.one_of(&addressing, &ADDRESSING)?;
-        let filter = self.word();
-        Ok(Arg::Sampler(Sampler {
+        let mut addressing = [Addressing::Border; 3];
+        for n in 0..3 {
+            if n == 0 || self.eat("/") {
+                let mode = self.word();
+                let mode = self.one_of(&mode, &ADDRESSING)?;
+                addressing.iter_mut().skip(n).for_each(|a| *a = mode);
+            }
+        }
+        let mag = self.word();
+        let mag = self.one_of(&mag, &FILTERS)?;
+        let min = if self.eat("/") {
+            let min = self.word();
+            self.one_of(&min, &FILTERS)?
+        } else {
+            mag
+        };
+        let mut out = Sampler {
             addressing,
-            linear: self.one_of(&filter, &[("nearest", false), ("linear", true)])?,
+            min,
             normalized: self.eat("norm"),
             compare: self.compare(),
-        }))
+            ..Sampler::new(addressing[0], mag)
+        };
+        if self.eat("mip") {
+            let mip = self.word();
+            out.mip = self.one_of(&mip, &MIPS)?;
+        }
+        if self.eat("lod") {
+            let least = self.integer()?;
+            self.token("..")?;
+            let most = self.integer()?;
+            if least > most || most > u32::from(Sampler::MAX_LOD) {
+                let most_of_all = Sampler::MAX_LOD;
+                return Err(format!(
+                    "levels of detail are 0 to {most_of_all}, in 256ths, the least first"
+                ));
+            }
+            out.lod = [least, most].map(|n| n as u16);
+        }
+        Ok(Arg::Sampler(out))
     }
 
     /// Takes the comparison of a sampler; it has none if none follows.

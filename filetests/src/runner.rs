@@ -10,7 +10,7 @@ use gantry_codegen::{
 use gantry_isa_gen::diag::Count;
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Compare, Device, FilterMode,
-    Grid, Hazard, ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
+    Grid, Hazard, ImageDesc, ImageFormat, LaunchStats, MipFilter, Sampler, SimOptions, Watch,
 };
 use std::cell::RefCell;
 use std::fmt;
@@ -328,6 +328,7 @@ fn described(image: &ImageArg) -> Result<(ImageFormat, ImageDesc), gantry_runtim
         ImageShape::Cube => ImageDesc::cube(x),
         ImageShape::CubeArray => ImageDesc::cube_array(x, z / 6),
     };
+    let desc = desc.with_levels(image.levels.max(1));
     let order = match image.components {
         1 => ChannelOrder::R,
         2 => ChannelOrder::Rg,
@@ -347,28 +348,38 @@ fn described(image: &ImageArg) -> Result<(ImageFormat, ImageDesc), gantry_runtim
     Ok((ImageFormat::new(order, channel)?, desc))
 }
 
-fn sampler(s: &interp::Sampler) -> Sampler {
-    let address = match s.addressing {
+/// Converts a sampler to the runtime's.
+pub(crate) fn sampler(s: &interp::Sampler) -> Sampler {
+    let address = s.addressing.map(|mode| match mode {
         Addressing::Border => AddressMode::Clamp,
         Addressing::Edge => AddressMode::ClampToEdge,
         Addressing::Repeat => AddressMode::Repeat,
         Addressing::Mirror => AddressMode::Mirror,
-    };
-    let filter = if s.linear {
-        FilterMode::Linear
-    } else {
-        FilterMode::Nearest
-    };
-    let out = Sampler::new(address, filter).comparing(match s.compare {
-        interp::Compare::Never => Compare::Never,
-        interp::Compare::Less => Compare::Less,
-        interp::Compare::Equal => Compare::Equal,
-        interp::Compare::LessOrEqual => Compare::LessOrEqual,
-        interp::Compare::Greater => Compare::Greater,
-        interp::Compare::NotEqual => Compare::NotEqual,
-        interp::Compare::GreaterOrEqual => Compare::GreaterOrEqual,
-        interp::Compare::Always => Compare::Always,
     });
+    let filter = |linear| match linear {
+        true => FilterMode::Linear,
+        false => FilterMode::Nearest,
+    };
+    let [least, most] = s.lod.map(|n| f32::from(n) / 256.0);
+    let out = Sampler::new(address[0], filter(s.mag))
+        .addressing(address)
+        .minifying(filter(s.min))
+        .between_levels(match s.mip {
+            interp::MipFilter::None => MipFilter::None,
+            interp::MipFilter::Nearest => MipFilter::Nearest,
+            interp::MipFilter::Linear => MipFilter::Linear,
+        })
+        .lod_clamp(least, most)
+        .comparing(match s.compare {
+            interp::Compare::Never => Compare::Never,
+            interp::Compare::Less => Compare::Less,
+            interp::Compare::Equal => Compare::Equal,
+            interp::Compare::LessOrEqual => Compare::LessOrEqual,
+            interp::Compare::Greater => Compare::Greater,
+            interp::Compare::NotEqual => Compare::NotEqual,
+            interp::Compare::GreaterOrEqual => Compare::GreaterOrEqual,
+            interp::Compare::Always => Compare::Always,
+        });
     if s.normalized { out.normalized() } else { out }
 }
 
@@ -509,14 +520,7 @@ impl Prepared for Interpreted<'_> {
                 Arg::Image(image, data) => {
                     let address = memory.add(data.to_bytes());
                     buffer = Some(address);
-                    interp::Arg(vec![memory.add_image(interp::Image {
-                        shape: image.shape,
-                        extent: image.extent,
-                        samples: image.samples,
-                        components: image.components,
-                        component: image.component,
-                        address,
-                    })])
+                    interp::Arg(vec![memory.add_image(image.at(address))])
                 }
                 Arg::Sampler(s) => interp::Arg(vec![memory.add_sampler(*s)]),
                 Arg::Value(data) => self.arg(kernel, n, &data.to_bytes())?,

@@ -6,7 +6,7 @@ mod view;
 
 use crate::error::Error;
 pub use crate::image_type::ImageType;
-pub use crate::sampler::{AddressMode, Compare, FilterMode, Sampler};
+pub use crate::sampler::{AddressMode, Compare, FilterMode, MipFilter, Sampler};
 pub use copy::ImagePlace;
 pub(crate) use copy::{Direction, DriverImage};
 use std::fmt;
@@ -25,6 +25,8 @@ gantry_isa_gen::named_enum! {
         A = "A",
         /// Red and green; reads as (r, g, 0, 1).
         Rg = "RG",
+        /// Red, green and blue in one dword; reads as (r, g, b, 1).
+        Rgb = "RGB",
         /// Red, green, blue and alpha.
         Rgba = "RGBA",
         /// Blue, green, red and alpha.
@@ -53,6 +55,7 @@ impl ChannelOrder {
             | ChannelOrder::Luminance
             | ChannelOrder::Depth => 1,
             ChannelOrder::Rg => 2,
+            ChannelOrder::Rgb => 3,
             ChannelOrder::Rgba | ChannelOrder::Bgra | ChannelOrder::Srgba | ChannelOrder::Sbgra => {
                 4
             }
@@ -65,6 +68,7 @@ impl ChannelOrder {
             ChannelOrder::R => 0x10b0,
             ChannelOrder::A => 0x10b1,
             ChannelOrder::Rg => 0x10b2,
+            ChannelOrder::Rgb => 0x10b4,
             ChannelOrder::Rgba => 0x10b5,
             ChannelOrder::Bgra => 0x10b6,
             ChannelOrder::Intensity => 0x10b8,
@@ -109,12 +113,33 @@ gantry_isa_gen::named_enum! {
         HalfFloat = "HALF_FLOAT",
         /// Single float.
         Float = "FLOAT",
+        /// Four components of 0 to 1 in a dword: 10, 10, 10 and 2 bits from the lowest on.
+        UnormInt2101010 = "UNORM_INT_2_101010",
+        /// Four unsigned integers in a dword: 10, 10, 10 and 2 bits from the lowest on.
+        UnsignedInt2101010 = "UNSIGNED_INT_2_101010",
+        /// Three floats without sign in a dword: 11, 11 and 10 bits from the lowest on, of which 5
+        /// are the exponent.
+        Float101111 = "FLOAT_10_11_11",
+        /// Three floats without sign in a dword: 9 bits each from the lowest on, and 5 of an
+        /// exponent that they share.
+        Float5999 = "FLOAT_5_999",
     }
     fn name, from_name ignoring case;
 }
 
 impl ChannelType {
-    /// Returns the bytes of a component.
+    /// Returns true if all components of a texel are in one dword.
+    pub const fn is_packed(self) -> bool {
+        matches!(
+            self,
+            ChannelType::UnormInt2101010
+                | ChannelType::UnsignedInt2101010
+                | ChannelType::Float101111
+                | ChannelType::Float5999
+        )
+    }
+
+    /// Returns the bytes of a component, or of a packed texel.
     pub const fn bytes(self) -> u32 {
         match self {
             ChannelType::SnormInt8
@@ -126,8 +151,20 @@ impl ChannelType {
             | ChannelType::SignedInt16
             | ChannelType::UnsignedInt16
             | ChannelType::HalfFloat => 2,
-            ChannelType::SignedInt32 | ChannelType::UnsignedInt32 | ChannelType::Float => 4,
+            ChannelType::SignedInt32
+            | ChannelType::UnsignedInt32
+            | ChannelType::Float
+            | ChannelType::UnormInt2101010
+            | ChannelType::UnsignedInt2101010
+            | ChannelType::Float101111
+            | ChannelType::Float5999 => 4,
         }
+    }
+
+    /// Returns true if typed messages write it. The render target formats of the surfaces do not
+    /// have shared exponents (RENDER_SURFACE_STATE, "Surface Format").
+    pub const fn is_written(self) -> bool {
+        !matches!(self, ChannelType::Float5999)
     }
 
     /// Returns true if kernels see integers. Otherwise they see floats.
@@ -140,10 +177,12 @@ impl ChannelType {
                 | ChannelType::UnsignedInt8
                 | ChannelType::UnsignedInt16
                 | ChannelType::UnsignedInt32
+                | ChannelType::UnsignedInt2101010
         )
     }
 
-    /// Returns OpenCL's number (`CL_UNORM_INT8` and the like).
+    /// Returns OpenCL's number (`CL_UNORM_INT8` and the like). Packed integers and floats have none;
+    /// theirs are behind all of OpenCL.
     pub const fn number(self) -> u32 {
         match self {
             ChannelType::SnormInt8 => 0x10d0,
@@ -158,6 +197,11 @@ impl ChannelType {
             ChannelType::UnsignedInt32 => 0x10dc,
             ChannelType::HalfFloat => 0x10dd,
             ChannelType::Float => 0x10de,
+            // `CL_UNORM_INT_2_101010_EXT`.
+            ChannelType::UnormInt2101010 => 0x10e5,
+            ChannelType::UnsignedInt2101010 => 0x11d0,
+            ChannelType::Float101111 => 0x11d1,
+            ChannelType::Float5999 => 0x11d2,
         }
     }
 }
@@ -182,10 +226,14 @@ impl ImageFormat {
     /// The order does not go with the type. The pairs are those of the OpenCL
     /// specification (5.3.1.1). Luminance and intensity go with normalized and float types. Depth
     /// goes with `UNORM_INT16` and `FLOAT`, BGRA with 8-bit types, and sRGB with `UNORM_INT8`.
+    /// Packed integers and `UNORM` go with RGBA, packed floats with RGB.
     pub fn new(order: ChannelOrder, channel: ChannelType) -> Result<ImageFormat, Error> {
         use ChannelType as T;
         let fits = match order {
-            ChannelOrder::R | ChannelOrder::A | ChannelOrder::Rg | ChannelOrder::Rgba => true,
+            ChannelOrder::Rgb => matches!(channel, T::Float101111 | T::Float5999),
+            ChannelOrder::Rgba => !matches!(channel, T::Float101111 | T::Float5999),
+            _ if channel.is_packed() => false,
+            ChannelOrder::R | ChannelOrder::A | ChannelOrder::Rg => true,
             ChannelOrder::Bgra => channel.bytes() == 1,
             ChannelOrder::Intensity | ChannelOrder::Luminance => !channel.is_integer(),
             ChannelOrder::Depth => matches!(channel, T::UnormInt16 | T::Float),
@@ -213,7 +261,11 @@ impl ImageFormat {
 
     /// Returns the bytes of a texel.
     pub const fn texel_bytes(self) -> u32 {
-        self.order.components() * self.channel.bytes()
+        if self.channel.is_packed() {
+            self.channel.bytes()
+        } else {
+            self.order.components() * self.channel.bytes()
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::arg::Arg;
 use crate::buffer::Buffer;
-use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
+use crate::image::{AddressMode, FilterMode, Image, ImageType, MipFilter, Sampler};
 use crate::zebin::{ImageFact, SamplerFact};
 use gantry_zebin::{ImageDescriptor, SamplerDescriptor};
 
@@ -30,12 +30,23 @@ pub(crate) fn descriptor(arg: &Arg) -> Option<Vec<u8>> {
             Some(image.bytes())
         }
         Arg::Sampler(s) => {
+            let linear = |filter| u32::from(filter == FilterMode::Linear);
+            let [addressing, addressing_v, addressing_w] = s.address.map(address_number);
             let sampler = SamplerDescriptor {
-                addressing: sampler_fact(s, SamplerFact::Address),
+                addressing,
                 normalized: sampler_fact(s, SamplerFact::Normalized),
                 snap: sampler_fact(s, SamplerFact::SnapWa),
-                filter: u32::from(s.filter == FilterMode::Linear),
+                filter: linear(s.mag),
                 compare: s.compare as u32,
+                addressing_v,
+                addressing_w,
+                min_filter: linear(s.min),
+                mip_filter: match s.mip {
+                    MipFilter::None => 0,
+                    MipFilter::Nearest => 1,
+                    MipFilter::Linear => 2,
+                },
+                lod: s.lod(),
             };
             Some(sampler.bytes())
         }
@@ -93,20 +104,27 @@ pub(crate) fn image_fact(image: &Image, fact: ImageFact) -> u64 {
 /// `sampler_patch_values.h`).
 pub(crate) fn sampler_fact(s: &Sampler, fact: SamplerFact) -> u32 {
     match fact {
-        SamplerFact::Address => match s.address {
-            AddressMode::None => 0,
-            AddressMode::Clamp => 1,
-            AddressMode::ClampToEdge => 2,
-            AddressMode::Repeat => 3,
-            AddressMode::Mirror => 4,
-        },
+        // The driver's samplers have one for all coordinates.
+        SamplerFact::Address => address_number(s.address[0]),
         SamplerFact::Normalized => u32::from(s.normalized) * 8,
         SamplerFact::SnapWa => {
-            if s.filter == FilterMode::Nearest && s.address == AddressMode::Clamp {
+            let nearest = [s.mag, s.min] == [FilterMode::Nearest; 2];
+            if nearest && s.address == [AddressMode::Clamp; 3] {
                 u32::MAX
             } else {
                 0
             }
         }
+    }
+}
+
+/// Returns the number of an address mode.
+fn address_number(mode: AddressMode) -> u32 {
+    match mode {
+        AddressMode::None => 0,
+        AddressMode::Clamp => 1,
+        AddressMode::ClampToEdge => 2,
+        AddressMode::Repeat => 3,
+        AddressMode::Mirror => 4,
     }
 }

@@ -45,6 +45,7 @@
 //! | `buffer` | device memory |
 //! | `mapping` | buffers in the host's memory |
 //! | `image` | images, their views and copies |
+//! | `packed` | texels of images that are one dword |
 //! | `arg` | arguments |
 //! | `image_facts` | images and samplers as kernels find them in the payload |
 //! | `backend` | traits that a device implements |
@@ -77,6 +78,7 @@ mod level_zero;
 mod limits;
 mod mapping;
 mod module;
+mod packed;
 mod pool;
 mod queue;
 mod sampler;
@@ -97,7 +99,7 @@ pub use grid::Grid;
 pub use host_memory::HostMemory;
 pub use image::{
     AddressMode, ChannelOrder, ChannelType, Compare, FilterMode, Image, ImageDesc, ImageFormat,
-    ImagePlace, ImageType, ImageView, Sampler,
+    ImagePlace, ImageType, ImageView, MipFilter, Sampler,
 };
 pub use launch::Launch;
 pub use limits::{Excess, Limits};

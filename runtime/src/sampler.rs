@@ -69,27 +69,69 @@ impl Compare {
     }
 }
 
+gantry_isa_gen::named_enum! {
+    /// Filter by which a sampler chooses among levels of detail.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum MipFilter {
+        /// First level, whatever the level of detail.
+        None = "none",
+        /// Level that is nearest to the level of detail.
+        Nearest = "nearest",
+        /// Weighted mean of the two levels around the level of detail.
+        Linear = "linear",
+    }
+}
+
 /// Sampler: how coordinates select texels of an image.
+///
+/// ```
+/// use gantry_runtime::{AddressMode, FilterMode, MipFilter, Sampler};
+///
+/// let short = Sampler::new(AddressMode::ClampToEdge, FilterMode::Linear).normalized();
+/// let long = short
+///     .addressing([AddressMode::Repeat, AddressMode::Mirror, AddressMode::ClampToEdge])
+///     .magnifying(FilterMode::Nearest)
+///     .between_levels(MipFilter::Linear)
+///     .lod_clamp(0.5, 3.0);
+/// assert_eq!(long.lod(), [0.5, 3.0]);
+/// assert!(short.is_plain() && !long.is_plain());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sampler {
-    /// Treatment of coordinates outside the image.
-    pub address: AddressMode,
-    /// Filter between texels.
-    pub filter: FilterMode,
+    /// Treatment of each coordinate outside the image.
+    pub address: [AddressMode; 3],
+    /// Filter between texels where they are magnified: at a level of detail of at most 0.
+    pub mag: FilterMode,
+    /// Filter between texels elsewhere.
+    pub min: FilterMode,
+    /// Filter between levels of detail.
+    pub mip: MipFilter,
     /// True if coordinates of 0 to 1 span the image. Otherwise they count texels.
     pub normalized: bool,
     /// Comparison that messages which compare make with a texel's red component.
     pub compare: Compare,
+    /// Least and greatest level of detail, in 256ths, as `SAMPLER_STATE` has them ("Min LOD",
+    /// "Max LOD": U4.8).
+    lod: [u16; 2],
 }
 
 impl Sampler {
-    /// Creates a sampler for coordinates that count texels.
+    /// Greatest level of detail of `SAMPLER_STATE`: that of the last level of the largest image.
+    pub const MAX_LOD: f32 = 14.0;
+    /// Steps of a level of detail that a clamp distinguishes.
+    const LOD_STEPS: f32 = 256.0;
+
+    /// Creates a sampler for coordinates that count texels, with an address mode and a filter for
+    /// everything. Among levels of detail it takes the nearest.
     pub const fn new(address: AddressMode, filter: FilterMode) -> Sampler {
         Sampler {
-            address,
-            filter,
+            address: [address; 3],
+            mag: filter,
+            min: filter,
+            mip: MipFilter::Nearest,
             normalized: false,
             compare: Compare::Never,
+            lod: [0, (Sampler::MAX_LOD * Sampler::LOD_STEPS) as u16],
         }
     }
 
@@ -103,5 +145,62 @@ impl Sampler {
     pub const fn normalized(mut self) -> Sampler {
         self.normalized = true;
         self
+    }
+
+    /// Returns the sampler with an address mode for each of the coordinates u, v and w.
+    pub const fn addressing(mut self, modes: [AddressMode; 3]) -> Sampler {
+        self.address = modes;
+        self
+    }
+
+    /// Returns the sampler with a filter for texels that are magnified.
+    pub const fn magnifying(mut self, filter: FilterMode) -> Sampler {
+        self.mag = filter;
+        self
+    }
+
+    /// Returns the sampler with a filter for texels that are minified.
+    pub const fn minifying(mut self, filter: FilterMode) -> Sampler {
+        self.min = filter;
+        self
+    }
+
+    /// Returns the sampler with a filter between levels of detail.
+    pub const fn between_levels(mut self, filter: MipFilter) -> Sampler {
+        self.mip = filter;
+        self
+    }
+
+    /// Returns the sampler with bounds of the level of detail. They are rounded to 256ths, and are
+    /// between 0 and [`Sampler::MAX_LOD`].
+    pub const fn lod_clamp(mut self, least: f32, most: f32) -> Sampler {
+        const fn steps(lod: f32) -> u16 {
+            // A NaN is 0.
+            let lod = lod.clamp(0.0, Sampler::MAX_LOD);
+            (lod * Sampler::LOD_STEPS + 0.5) as u16
+        }
+        let (least, most) = (steps(least), steps(most));
+        self.lod = [least, if most < least { least } else { most }];
+        self
+    }
+
+    /// Returns the least and the greatest level of detail.
+    pub const fn lod(&self) -> [f32; 2] {
+        let [least, most] = self.lod;
+        [
+            least as f32 / Sampler::LOD_STEPS,
+            most as f32 / Sampler::LOD_STEPS,
+        ]
+    }
+
+    /// Returns true if it has one address mode and one filter, and takes the nearest of all levels,
+    /// as samplers of OpenCL and Level Zero do.
+    pub fn is_plain(&self) -> bool {
+        let plain = Sampler {
+            normalized: self.normalized,
+            compare: self.compare,
+            ..Sampler::new(self.address[0], self.mag)
+        };
+        *self == plain
     }
 }

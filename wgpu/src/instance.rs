@@ -54,7 +54,12 @@ fn features(limits: &DeviceLimits) -> wgt::Features {
         | F::TIMESTAMP_QUERY_INSIDE_PASSES
         | F::MAPPABLE_PRIMARY_BUFFERS
         | F::PASSTHROUGH_SHADERS
-        | F::PIPELINE_CACHE;
+        | F::PIPELINE_CACHE
+        | F::FLOAT32_FILTERABLE
+        | F::BGRA8UNORM_STORAGE
+        | F::TEXTURE_FORMAT_16BIT_NORM
+        | F::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES
+        | F::TEXTURE_ATOMIC;
     if limits.atomics64 {
         all |= F::SHADER_INT64_ATOMIC_ALL_OPS | F::SHADER_INT64_ATOMIC_MIN_MAX;
     }

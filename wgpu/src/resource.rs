@@ -1,7 +1,7 @@
 //! Samplers, bind groups, queries and shader modules.
 
 use crate::buffer::Buffer;
-use gantry::runtime::{self, AddressMode, Arg, Compare, FilterMode};
+use gantry::runtime::{self, AddressMode, Arg, Compare, FilterMode, MipFilter};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use wgpu_hal as hal;
@@ -12,36 +12,22 @@ use wgpu_types as wgt;
 pub struct Sampler(pub(crate) runtime::Sampler);
 
 impl Sampler {
-    /// Creates a sampler. Those of Gantry have one address mode and one filter.
-    ///
-    /// # Errors
-    /// The sampler has several, or something else that there is not. The error says what.
-    pub(crate) fn new(desc: &hal::SamplerDescriptor<'_>) -> Result<Sampler, &'static str> {
-        let [mode, second, third] = desc.address_modes;
-        if mode != second || mode != third {
-            return Err("address modes that differ by coordinate");
-        }
-        if desc.mag_filter != desc.min_filter {
-            return Err("filters that differ for smaller and larger texels");
-        }
-        if desc.mipmap_filter != wgt::MipmapFilterMode::Nearest {
-            return Err("a linear filter between levels");
-        }
-        if desc.lod_clamp.start > 0.0 {
-            return Err("a least level of detail");
-        }
-        if desc.anisotropy_clamp > 1 {
-            return Err("anisotropic filters");
-        }
-        let address = match mode {
+    /// Creates a sampler. Footprints are as wide as long: WebGPU clamps `anisotropy_clamp` to what
+    /// a device has, which is 1 here.
+    pub(crate) fn new(desc: &hal::SamplerDescriptor<'_>) -> Sampler {
+        let address = desc.address_modes.map(|mode| match mode {
             wgt::AddressMode::ClampToEdge => AddressMode::ClampToEdge,
             wgt::AddressMode::Repeat => AddressMode::Repeat,
             wgt::AddressMode::MirrorRepeat => AddressMode::Mirror,
             wgt::AddressMode::ClampToBorder => AddressMode::Clamp,
-        };
-        let filter = match desc.mag_filter {
+        });
+        let filter = |mode| match mode {
             wgt::FilterMode::Nearest => FilterMode::Nearest,
             wgt::FilterMode::Linear => FilterMode::Linear,
+        };
+        let mip = match desc.mipmap_filter {
+            wgt::MipmapFilterMode::Nearest => MipFilter::Nearest,
+            wgt::MipmapFilterMode::Linear => MipFilter::Linear,
         };
         let compare = match desc.compare {
             None | Some(wgt::CompareFunction::Never) => Compare::Never,
@@ -53,8 +39,14 @@ impl Sampler {
             Some(wgt::CompareFunction::GreaterEqual) => Compare::GreaterOrEqual,
             Some(wgt::CompareFunction::Always) => Compare::Always,
         };
-        let sampler = runtime::Sampler::new(address, filter).normalized();
-        Ok(Sampler(sampler.comparing(compare)))
+        let sampler = runtime::Sampler::new(address[0], filter(desc.mag_filter))
+            .addressing(address)
+            .minifying(filter(desc.min_filter))
+            .between_levels(mip)
+            .lod_clamp(desc.lod_clamp.start, desc.lod_clamp.end)
+            .normalized()
+            .comparing(compare);
+        Sampler(sampler)
     }
 }
 

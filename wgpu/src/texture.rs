@@ -65,6 +65,10 @@ pub(crate) fn format_of(format: wgt::TextureFormat) -> Option<ImageFormat> {
         F::Rgba32Uint => (O::Rgba, T::UnsignedInt32),
         F::Rgba32Sint => (O::Rgba, T::SignedInt32),
         F::Rgba32Float => (O::Rgba, T::Float),
+        F::Rgb10a2Unorm => (O::Rgba, T::UnormInt2101010),
+        F::Rgb10a2Uint => (O::Rgba, T::UnsignedInt2101010),
+        F::Rg11b10Ufloat => (O::Rgb, T::Float101111),
+        F::Rgb9e5Ufloat => (O::Rgb, T::Float5999),
         F::Depth16Unorm => (O::Depth, T::UnormInt16),
         F::Depth32Float => (O::Depth, T::Float),
         _ => return None,
@@ -82,9 +86,16 @@ pub(crate) fn capabilities(format: wgt::TextureFormat) -> hal::TextureFormatCapa
     if !known.channel().is_integer() {
         all |= C::SAMPLED_LINEAR;
     }
-    // Stores do not encode sRGB, and depth has no stores.
-    if !known.order().is_srgb() && known.order() != ChannelOrder::Depth {
+    // WebGPU has no stores to sRGB and depth, and hardware none to shared exponents.
+    let stored = !known.order().is_srgb() && known.order() != ChannelOrder::Depth;
+    if stored && known.channel().is_written() {
         all |= C::STORAGE_READ_ONLY | C::STORAGE_WRITE_ONLY | C::STORAGE_READ_WRITE;
+    }
+    if matches!(
+        format,
+        wgt::TextureFormat::R32Uint | wgt::TextureFormat::R32Sint
+    ) {
+        all |= C::STORAGE_ATOMIC;
     }
     all
 }
@@ -113,6 +124,9 @@ fn texel(format: ImageFormat, color: wgt::Color) -> Vec<u8> {
         ChannelOrder::A => [a; 4],
         _ => [r, g, b, a],
     };
+    if let Some(word) = format.packed(all.map(|v| v as f32)) {
+        return word.to_le_bytes().to_vec();
+    }
     let components = all.into_iter().take(format.order().components() as usize);
     components
         .flat_map(|v| component(format.channel(), v))
@@ -135,7 +149,12 @@ fn component(channel: ChannelType, v: f64) -> Vec<u8> {
         ChannelType::UnsignedInt16 => (v as u16).to_le_bytes().to_vec(),
         ChannelType::UnsignedInt32 => (v as u32).to_le_bytes().to_vec(),
         ChannelType::HalfFloat => half::f16::from_f64(v).to_le_bytes().to_vec(),
-        ChannelType::Float => (v as f32).to_le_bytes().to_vec(),
+        // Packed texels are no components.
+        ChannelType::Float
+        | ChannelType::UnormInt2101010
+        | ChannelType::UnsignedInt2101010
+        | ChannelType::Float101111
+        | ChannelType::Float5999 => (v as f32).to_le_bytes().to_vec(),
     }
 }
 

@@ -88,28 +88,52 @@ impl ImageDescriptor {
 }
 
 /// Descriptor of a sampler.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SamplerDescriptor {
-    /// Addressing mode: 0 undefined, 1 border, 2 edge, 3 repeat, 4 mirrored repeat.
+    /// Addressing mode of the first coordinate: 0 undefined, 1 border, 2 edge, 3 repeat, 4 mirrored
+    /// repeat.
     pub addressing: u32,
     /// 8 for normalized coordinates, else 0.
     pub normalized: u32,
     /// All ones for nearest filtering with a border, else 0.
     pub snap: u32,
-    /// 1 for linear filtering, 0 for nearest.
+    /// 1 for linear filtering of magnified texels, 0 for nearest.
     pub filter: u32,
     /// Comparison: 0 never, 1 less, 2 equal, 3 less or equal, 4 greater, 5 not equal, 6 greater or
     /// equal, 7 always.
     pub compare: u32,
+    /// Addressing mode of the second coordinate.
+    pub addressing_v: u32,
+    /// Addressing mode of the third coordinate.
+    pub addressing_w: u32,
+    /// 1 for linear filtering of minified texels, 0 for nearest.
+    pub min_filter: u32,
+    /// Filter between levels of detail: 0 takes the first level, 1 the nearest, 2 the two around.
+    pub mip_filter: u32,
+    /// Least and greatest level of detail.
+    pub lod: [f32; 2],
 }
 
 impl SamplerDescriptor {
     /// Bytes of a descriptor.
-    pub const BYTES: u32 = 20;
-    /// Offset of the filter, which no property of drivers is.
+    pub const BYTES: u32 = 44;
+    /// Offset of the filter of magnified texels, which no property of drivers is, nor are those
+    /// that follow.
     pub const FILTER: u32 = 12;
     /// Offset of the comparison.
     pub const COMPARE: u32 = 16;
+    /// Offset of the second coordinate's addressing mode.
+    pub const ADDRESSING_V: u32 = 20;
+    /// Offset of the third coordinate's addressing mode.
+    pub const ADDRESSING_W: u32 = 24;
+    /// Offset of the filter of minified texels.
+    pub const MIN_FILTER: u32 = 28;
+    /// Offset of the filter between levels of detail.
+    pub const MIP_FILTER: u32 = 32;
+    /// Offset of the least level of detail.
+    pub const MIN_LOD: u32 = 36;
+    /// Offset of the greatest level of detail.
+    pub const MAX_LOD: u32 = 40;
 
     /// Returns the offset of a property.
     pub const fn offset(fact: SamplerFact) -> u32 {
@@ -128,6 +152,12 @@ impl SamplerDescriptor {
             self.snap,
             self.filter,
             self.compare,
+            self.addressing_v,
+            self.addressing_w,
+            self.min_filter,
+            self.mip_filter,
+            self.lod[0].to_bits(),
+            self.lod[1].to_bits(),
         ];
         parts.map(u32::to_le_bytes).as_flattened().to_vec()
     }
@@ -169,6 +199,11 @@ mod tests {
             snap: 8,
             filter: SamplerDescriptor::FILTER,
             compare: SamplerDescriptor::COMPARE,
+            addressing_v: SamplerDescriptor::ADDRESSING_V,
+            addressing_w: SamplerDescriptor::ADDRESSING_W,
+            min_filter: SamplerDescriptor::MIN_FILTER,
+            mip_filter: SamplerDescriptor::MIP_FILTER,
+            lod: [SamplerDescriptor::MIN_LOD, SamplerDescriptor::MAX_LOD].map(f32::from_bits),
         };
         let bytes = sampler.bytes();
         assert_eq!(bytes.len() as u32, SamplerDescriptor::BYTES);

@@ -26,6 +26,27 @@ impl Gen<'_, '_, '_> {
         }
     }
 
+    /// Returns levels of detail for a sample, sometimes: none where a small difference matters.
+    fn detail(&mut self, lanes: u32) -> Option<Value> {
+        let f32 = Type::clamped(Scalar::F32, lanes);
+        let given = [-3.0, 0.0, 0.25, 0.75, 1.0, 9.0];
+        match self.rng.below(6) {
+            0 => {
+                let lod = self.rng.pick(&given).unwrap_or(0.0);
+                Some(self.b.ins().fconst(f32, lod))
+            }
+            1 => {
+                // Each lane has its own: 0, 1, 2 or 3.
+                let i32 = Type::clamped(Scalar::I32, lanes);
+                let any = self.value(i32);
+                let mask = self.b.ins().iconst(i32, 3);
+                let lod = self.b.ins().band(any, mask);
+                Some(self.b.ins().fcvt_from_sint(f32, lod))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns a mask and the value of disabled lanes, sometimes.
     fn texel_mask(&mut self, lanes: u32, ty: Type) -> Option<(Value, Value)> {
         if self.rng.one_in(2) {
@@ -47,7 +68,11 @@ impl Gen<'_, '_, '_> {
                 let at = [(); 2].map(|()| self.whole_coordinate(lanes));
                 let masked = self.texel_mask(lanes, ty);
                 let lod = if self.rng.one_in(3) {
-                    Some(self.b.ins().iconst(Type::clamped(Scalar::I32, lanes), 0))
+                    // Levels that there are: 0 and 1.
+                    let i32 = Type::clamped(Scalar::I32, lanes);
+                    let any = self.value(i32);
+                    let one = self.b.ins().iconst(i32, 1);
+                    Some(self.b.ins().band(any, one))
                 } else {
                     None
                 };
@@ -65,11 +90,7 @@ impl Gen<'_, '_, '_> {
                     let v = self.b.ins().fcvt_from_sint(f32, v);
                     self.b.ins().fadd(v, half)
                 });
-                let lod = if self.rng.one_in(3) {
-                    Some(self.b.ins().fconst(f32, 0.0))
-                } else {
-                    None
-                };
+                let lod = self.detail(lanes);
                 let masked = self.texel_mask(lanes, ty);
                 let place = ImagePlace::default();
                 let v = self.b.ins().sample(ty, place, &at, lod, masked);
@@ -115,11 +136,7 @@ impl Gen<'_, '_, '_> {
         }
         let index = self.rng.pick(&[-1.0, 0.0, 0.25, 0.75, 1.0, 9.0]);
         at.push(self.b.ins().fconst(f32, index.unwrap_or(0.0)));
-        let lod = if self.rng.one_in(3) {
-            Some(self.b.ins().fconst(f32, 0.0))
-        } else {
-            None
-        };
+        let lod = self.detail(lanes);
         let ty = Type::clamped(Scalar::F32, 4 * lanes);
         let masked = self.texel_mask(lanes, ty);
         let place = ImagePlace {

@@ -167,6 +167,9 @@ pub const OUT_BYTES: u32 = 16384;
 /// written. Texels are four unsigned 32-bit integers.
 pub const IMAGE_SIDE: u32 = 16;
 
+/// Levels of detail of the image that is read.
+pub const IMAGE_LEVELS: u32 = 3;
+
 /// Texels of a row of a cube's face.
 pub const CUBE_SIDE: u32 = 4;
 
@@ -181,8 +184,10 @@ pub const SHARED_BYTES: u32 = 4096;
 /// - `i32`,
 /// - `f32`,
 /// - `i32 surface` of [`SHARED_BYTES`],
-/// - `i32 image2d read` and `i32 image2d write` of [`IMAGE_SIDE`],
-/// - `i32 sampler`: nearest, clamped to the edge, comparing `less`,
+/// - `i32 image2d read` of [`IMAGE_SIDE`] and [`IMAGE_LEVELS`], and `i32 image2d write` of
+///   [`IMAGE_SIDE`],
+/// - `i32 sampler`: nearest, clamped to the edge along rows and with a border along columns, levels
+///   of detail up to 1.75, comparing `less`,
 /// - `i32 image2d_block readwrite` of [`IMAGE_SIDE`] rows of as many bytes, two a texel,
 /// - `i32 image2d readwrite` of [`IMAGE_SIDE`], whose texels are one unsigned 32-bit integer,
 /// - `i32 image_cube_array read` of two cubes of [`CUBE_SIDE`], whose texels are one `unorm8`.

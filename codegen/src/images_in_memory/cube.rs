@@ -4,8 +4,7 @@
 //! no texel: its weight goes to the other three in equal parts.
 
 use super::body::Body;
-use super::place::Level;
-use super::sampling::{Axis, FilterTexel, SamplerFacts};
+use super::sampling::{Axis, FilterTexel, LevelPass, SamplerFacts};
 use crate::ir::{FloatCC, IntCC, Scalar, Value};
 
 /// Major axis of a direction, by lanes.
@@ -76,13 +75,13 @@ impl Body<'_> {
     }
 
     /// Builds a sample of a cube.
-    pub fn sample_cube(&mut self, facts: &SamplerFacts, level: &Level) -> Vec<Value> {
+    pub fn sample_cube(&mut self, facts: &SamplerFacts, pass: &LevelPass) -> Vec<Value> {
         let zero = self.int(0);
         let &[x, y, z, ref index @ ..] = self.coords.as_slice() else {
             return vec![zero; 4];
         };
         let index = index.first().copied();
-        let size = level.sizes[0];
+        let size = pass.level.sizes[0];
         let cube = match index {
             None => zero,
             Some(c) => {
@@ -100,10 +99,7 @@ impl Body<'_> {
         let one = self.int(1);
         let last = self.b.ins().isub(size, one);
         let nearest = {
-            let zero = self.one(0);
-            let is = self.icmp(IntCC::Equal, facts.linear, zero);
-            let (all, none) = (self.one(-1), self.one(0));
-            let bits = self.b.ins().select(is, all, none);
+            let bits = self.b.ins().bnot(facts.linear);
             self.all(bits)
         };
         let axes = place.map(|c| {
@@ -115,14 +111,10 @@ impl Body<'_> {
             let kept = self.clamp(first, zero, last);
             let first = self.blend(nearest, kept, first);
             let second = self.b.ins().iadd(first, one);
-            Axis {
-                first,
-                second,
-                weight,
-            }
+            self.axis(first, second, weight)
         });
         let share = self.missing(&axes, size);
-        self.filtered(facts, level, 2, &mut |body, corner| {
+        self.filtered(facts, pass, 2, &mut |body, corner| {
             let [(x, wx), (y, wy)] = [0, 1].map(|n| body.corner(&axes[n], corner, n));
             let weight = body.b.ins().fmul(wx, wy);
             let outside = [x, y].map(|c| body.icmp(IntCC::UnsignedGreaterThanOrEqual, c, size));
@@ -130,6 +122,10 @@ impl Body<'_> {
             let weight = body.b.ins().fadd(weight, share);
             let none = body.float(0.0);
             let weight = body.b.ins().select(both, none, weight);
+            let weight = match pass.weight {
+                Some(share) => body.b.ins().fmul(weight, share),
+                None => weight,
+            };
             let either = body.b.ins().bor(outside[0], outside[1]);
             let [bx, by, other] = body.beyond(major, [x, y], outside[0], size);
             let place = [(bx, x), (by, y), (other, face)];
@@ -150,12 +146,10 @@ impl Body<'_> {
         let outer = [0, 1].map(|n| {
             let axis = axes[n];
             let zero = self.int(0);
-            let one = self.float(1.0);
-            let rest = self.b.ins().fsub(one, axis.weight);
             let under = self.icmp(IntCC::SignedLessThan, axis.first, zero);
             let over = self.icmp(IntCC::SignedGreaterThanOrEqual, axis.second, size);
             let w = self.b.ins().select(over, axis.weight, none);
-            self.b.ins().select(under, rest, w)
+            self.b.ins().select(under, axis.rest, w)
         });
         let weight = self.b.ins().fmul(outer[0], outer[1]);
         let third = self.float(1.0 / 3.0);

@@ -4,11 +4,12 @@
 //! arranged by a channel order, both in OpenCL's numbers.
 
 use super::body::Body;
+use super::packed::TENS;
 use super::place::FIRST_ORDER;
-use crate::ir::{FloatCC, ImageFact, MemFlags, Scalar, Type, Value};
+use crate::ir::{FloatCC, ImageFact, IntCC, MemFlags, Scalar, Type, Value};
 
 /// Dwords and components of a texel.
-const PARTS: usize = 4;
+pub(super) const PARTS: usize = 4;
 
 /// Channel types.
 const SNORM8: i64 = 0x10d0;
@@ -20,6 +21,12 @@ const SINT16: i64 = 0x10d8;
 const UINT8: i64 = 0x10da;
 const UINT16: i64 = 0x10db;
 const HALF: i64 = 0x10dd;
+/// Channel types of packed texels: `UNORM_INT_2_101010`, `UNSIGNED_INT_2_101010`, `FLOAT_10_11_11`
+/// and `FLOAT_5_999`.
+const UNORM10: i64 = 0x10e5;
+const UINT10: i64 = 0x11d0;
+const FLOAT11: i64 = 0x11d1;
+const SHARED: i64 = 0x11d2;
 
 /// Channel orders.
 const ALPHA: i64 = FIRST_ORDER + 1;
@@ -126,6 +133,7 @@ impl Body<'_> {
                 (&[UINT16], &mut unsigned(16)),
                 (&[SINT8], &mut signed(8)),
                 (&[SINT16], &mut signed(16)),
+                (&[UINT10], &mut |body| body.packed_fields(words, &TENS)),
             ],
         )
     }
@@ -174,7 +182,24 @@ impl Body<'_> {
         };
         let mut single = |body: &mut Self| {
             let all = words.iter().map(|&v| body.cast(Scalar::F32, v));
-            all.collect::<Vec<_>>()
+            let all = all.collect::<Vec<_>>();
+            // Behind all numbers of formats that are not packed.
+            let first = body.one(UNORM10);
+            let is_packed = body.icmp(IntCC::UnsignedGreaterThanOrEqual, channel, first);
+            body.choose_if(
+                is_packed,
+                &mut |body| {
+                    body.choose(
+                        channel,
+                        &mut |body| body.unorm10(words),
+                        &mut [
+                            (&[FLOAT11], &mut |body| body.float11(words)),
+                            (&[SHARED], &mut |body| body.shared_exponent(words)),
+                        ],
+                    )
+                },
+                &all,
+            )
         };
         let linear = self.choose(
             channel,
@@ -206,7 +231,7 @@ impl Body<'_> {
     fn is_srgb(&mut self) -> Value {
         let order = self.fact(ImageFact::ChannelOrder);
         let first = self.one(SRGBA);
-        self.icmp(crate::ir::IntCC::UnsignedGreaterThanOrEqual, order, first)
+        self.icmp(IntCC::UnsignedGreaterThanOrEqual, order, first)
     }
 
     /// Converts components of sRGB to linear light (OpenCL 8.4).
@@ -336,6 +361,7 @@ impl Body<'_> {
                 (&[UINT16], &mut unsigned(16)),
                 (&[SINT8], &mut signed(8)),
                 (&[SINT16], &mut signed(16)),
+                (&[UINT10], &mut |body| body.words_of_tens(components)),
             ],
         )
     }
@@ -415,6 +441,8 @@ impl Body<'_> {
                 (&[SNORM8], &mut snorm(8)),
                 (&[SNORM16], &mut snorm(16)),
                 (&[HALF], &mut half),
+                (&[UNORM10], &mut |body| body.words_of_unorm10(components)),
+                (&[FLOAT11], &mut |body| body.words_of_float11(components)),
             ],
         )
     }

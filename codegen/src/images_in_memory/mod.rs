@@ -10,6 +10,8 @@
 //! | `body.rs` | builder of a subroutine: vectors of lanes, uniform choices |
 //! | `place.rs` | addresses of texels, levels of detail |
 //! | `formats.rs` | texels from bytes, and bytes from texels |
+//! | `levels.rs` | levels of detail that a sample takes |
+//! | `packed.rs` | texels of one dword |
 //! | `sampling.rs` | addressing modes, filters, comparisons |
 //! | `cube.rs` | faces of cubes |
 //! | `media.rs` | rectangles of bytes |
@@ -25,7 +27,9 @@
 mod body;
 mod cube;
 mod formats;
+mod levels;
 mod media;
+mod packed;
 mod place;
 mod sampling;
 

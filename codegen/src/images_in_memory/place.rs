@@ -8,11 +8,9 @@ use super::AccessKind;
 use super::body::Body;
 use crate::ir::{AtomicOp, ImageFact, ImageShape, IntCC, MemFlags, Scalar, Space, Type, Value};
 
-/// Largest level of detail of any image.
-const LAST_LEVEL: f64 = 31.0;
-
 /// Logarithm of the bytes of a component, two bits for each of OpenCL's numbers from
-/// `CL_SNORM_INT8` (0x10d0) on.
+/// `CL_SNORM_INT8` (0x10d0) on. The last is for all of packed texels: their dword counts as four
+/// components.
 const COMPONENT_BYTES: i64 = table(&[
     (0x0, 0),
     (0x1, 1),
@@ -30,7 +28,7 @@ const COMPONENT_BYTES: i64 = table(&[
 
 /// Logarithm of the components of a texel, two bits for each of OpenCL's numbers from `CL_R`
 /// (0x10b0) on. The last is for all of sRGB.
-const COMPONENTS: i64 = table(&[(0x2, 1), (0x5, 2), (0x6, 2), (0xf, 2)]);
+const COMPONENTS: i64 = table(&[(0x2, 1), (0x4, 2), (0x5, 2), (0x6, 2), (0xf, 2)]);
 
 const fn table(entries: &[(u32, i64)]) -> i64 {
     let (mut all, mut n) = (0, 0);
@@ -49,6 +47,7 @@ pub(super) const FIRST_ORDER: i64 = 0x10b0;
 pub(super) struct Level {
     /// Width, height, and slices, layers or faces. 1 where the shape has none.
     pub sizes: [Value; 3],
+    /// Texels before the level, uniform or by lanes.
     start: Option<Value>,
     /// Lanes whose level exists.
     exists: Option<Value>,
@@ -56,7 +55,7 @@ pub(super) struct Level {
 
 impl Body<'_> {
     /// Returns the size of the first level along each of three dimensions, uniform.
-    fn first_sizes(&mut self) -> [Value; 3] {
+    pub fn first_sizes(&mut self) -> [Value; 3] {
         use ImageFact::{Depth, Height, Layers, Width};
         let facts: [Option<ImageFact>; 3] = match self.shape {
             ImageShape::D1 | ImageShape::Buffer => [Some(Width), None, None],
@@ -90,7 +89,7 @@ impl Body<'_> {
     }
 
     /// Returns the number of the last level, uniform.
-    fn last_level(&mut self) -> Value {
+    pub fn last_level(&mut self) -> Value {
         let levels = self.fact(ImageFact::Levels);
         let one = self.one(1);
         let levels = self.b.ins().umax(levels, one);
@@ -101,62 +100,43 @@ impl Body<'_> {
     pub fn level(&mut self) -> Level {
         let sizes = self.first_sizes();
         let Some(lod) = self.lod else {
-            let sizes = sizes.map(|s| self.all(s));
-            return Level {
-                sizes,
-                start: None,
-                exists: None,
-            };
+            return self.level_of(sizes, None);
         };
         let last = self.last_level();
         let last = self.all(last);
         let exists = self.icmp(IntCC::UnsignedLessThanOrEqual, lod, last);
         let lod = self.b.ins().umin(lod, last);
+        let (sizes, start) = self.at_level(sizes, lod);
         Level {
             exists: Some(exists),
-            ..self.at_level(sizes, lod)
+            ..self.level_of(sizes, Some(start))
         }
     }
 
-    /// Returns the level that a sample takes: the one that is nearest to the level of detail.
-    pub fn nearest_level(&mut self) -> Level {
-        let sizes = self.first_sizes();
-        let Some(lod) = self.lod else {
-            let sizes = sizes.map(|s| self.all(s));
-            return Level {
-                sizes,
-                start: None,
-                exists: None,
-            };
-        };
-        let half = self.float(0.5);
-        let lod = self.b.ins().fadd(lod, half);
-        let lod = self.b.ins().ffloor(lod);
-        let [least, most] = [0.0, LAST_LEVEL].map(|n| self.float(n));
-        let lod = self.b.ins().fmax(lod, least);
-        let lod = self.b.ins().fmin(lod, most);
-        let lod = self.int_of(lod);
-        let last = self.last_level();
-        let last = self.all(last);
-        let lod = self.b.ins().umin(lod, last);
-        self.at_level(sizes, lod)
+    /// Returns a level that exists, by its sizes and the texels before it.
+    pub fn level_of(&mut self, sizes: [Value; 3], start: Option<Value>) -> Level {
+        Level {
+            sizes: sizes.map(|s| self.all(s)),
+            start,
+            exists: None,
+        }
     }
 
-    /// Returns a level that exists, by lanes.
-    fn at_level(&mut self, first: [Value; 3], lod: Value) -> Level {
+    /// Returns the sizes of a level that exists, and the texels before it: uniform if its number is,
+    /// or by lanes.
+    pub fn at_level(&mut self, first: [Value; 3], lod: Value) -> ([Value; 3], Value) {
         let shrinking = self.shrinking();
+        let lanes = self.b.ty(lod).lanes();
         let mut sizes = first;
-        for (n, size) in sizes.iter_mut().enumerate() {
-            *size = self.all(*size);
-            if n < shrinking {
-                let one = self.int(1);
-                let less = self.b.ins().ushr(*size, lod);
-                *size = self.b.ins().umax(less, one);
-            }
+        for size in sizes.iter_mut().take(shrinking) {
+            *size = self.b.splat(*size, lanes);
+            let one = self.b.ins().iconst(Type::clamped(Scalar::I32, lanes), 1);
+            let less = self.b.ins().ushr(*size, lod);
+            *size = self.b.ins().umax(less, one);
         }
         // The texels of all levels before it, a level at a time.
         let (whole, skipped) = self.layers_in_memory(first);
-        let qwords = self.lanes(Scalar::I64);
+        let qwords = Type::clamped(Scalar::I64, lanes);
         let zero = self.b.ins().iconst(qwords, 0);
         let sum = self.b.var(zero);
         let zero = self.one(0);
@@ -180,8 +160,8 @@ impl Body<'_> {
         let row = self.b.ins().imul(height, depth);
         let qword = Type::scalar_of(Scalar::I64);
         let texels = self.b.ins().umul_wide(qword, row, width);
-        let texels = self.all(texels);
-        let here = self.all(n);
+        let texels = self.b.splat(texels, lanes);
+        let here = self.b.splat(n, lanes);
         let before = self.icmp(IntCC::UnsignedGreaterThan, lod, here);
         let none = self.b.ins().iconst(qwords, 0);
         let added = self.b.ins().select(before, texels, none);
@@ -196,11 +176,8 @@ impl Body<'_> {
         self.b.seal_block(end);
         self.b.switch_to_block(end);
         let start = self.b.use_var(sum);
-        Level {
-            sizes,
-            start: Some(self.after_layers(start, first, sizes, skipped)),
-            exists: None,
-        }
+        let start = self.after_layers(start, first, sizes, skipped);
+        (sizes, start)
     }
 
     /// Returns the first sizes with all layers of the memory instead of the view's, and the number
@@ -294,14 +271,19 @@ impl Body<'_> {
         let texel = self.b.ins().umul_wide(qwords, row, width);
         let x = self.b.ins().uextend(qwords, x);
         let mut texel = self.b.ins().iadd(texel, x);
-        if let Some(start) = level.start {
-            texel = self.b.ins().iadd(texel, start);
-        }
         let shift = self.texel_shift();
         let shift = self.b.ins().uextend(Type::scalar_of(Scalar::I64), shift);
+        let mut base = self.fact(ImageFact::FlatBase);
+        match level.start {
+            Some(start) if self.b.ty(start).lanes() == 1 => {
+                let bytes = self.b.ins().ishl(start, shift);
+                base = self.b.ins().iadd(base, bytes);
+            }
+            Some(start) => texel = self.b.ins().iadd(texel, start),
+            None => {}
+        }
         let shift = self.all(shift);
         let offset = self.b.ins().ishl(texel, shift);
-        let base = self.fact(ImageFact::FlatBase);
         let base = self.all(base);
         self.b.ins().iadd(base, offset)
     }

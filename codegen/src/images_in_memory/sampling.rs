@@ -1,7 +1,9 @@
 //! Samples: addressing modes, filters and comparisons by the sampler of the launch.
 
 use super::body::Body;
+use super::levels::Levels;
 use super::place::Level;
+use crate::ir::builder::Variable;
 use crate::ir::{Addressing, Compare, FloatCC, IntCC, Sampler, SamplerFact, Scalar, Type, Value};
 
 /// Addressing modes in the numbers of `sampler_query`.
@@ -23,16 +25,31 @@ pub(super) struct Axis {
     pub second: Value,
     /// Weight of the second.
     pub weight: Value,
+    /// Weight of the first.
+    pub rest: Value,
 }
 
-/// Properties of a sampler, uniform.
+/// Properties of a sampler for one sample.
 pub(super) struct SamplerFacts {
-    addressing: Value,
-    /// All ones for normalized coordinates, else 0.
+    /// Addressing mode of each coordinate, uniform.
+    addressing: [Value; 3],
+    /// Coordinates along filtered axes, without repetitions. Cubes have none.
+    coords: Vec<Value>,
+    /// All ones for normalized coordinates, else 0; uniform.
     normalized: Value,
-    /// 1 for linear filtering, else 0.
+    /// All ones for linear filtering, else 0; uniform, or by lanes.
     pub linear: Value,
+    /// 1 if a lane filters linearly, else 0; uniform.
+    some_linear: Value,
     compare: Value,
+}
+
+/// Level of a sample, and the sums that its texels are added to.
+pub(super) struct LevelPass {
+    pub level: Level,
+    /// Weight of the level, by lanes. `None` for 1.
+    pub weight: Option<Value>,
+    sums: [Variable; 4],
 }
 
 /// Place of a texel of a filter: column, row and slice, its weight, and the lanes that have it.
@@ -43,9 +60,15 @@ pub(super) struct FilterTexel {
 }
 
 impl Body<'_> {
-    /// Returns the properties of the sampler of the access. `own` is one that the kernel declares.
-    fn sampler_facts(&mut self, own: Option<Sampler>) -> SamplerFacts {
+    /// Returns the properties of the sampler of the access, and the levels that are sampled. `own`
+    /// is one that the kernel declares.
+    fn sampler_facts(&mut self, own: Option<Sampler>) -> (SamplerFacts, Levels) {
         let number = self.access.sampler;
+        let never = self.one(Compare::Never as i64);
+        let axes = match self.shape {
+            shape if shape.is_cube() => 0,
+            shape => shape.coordinates() - usize::from(shape.is_array()),
+        };
         if let Some(s) = own {
             let addressing = match s.addressing {
                 Addressing::Border => 1,
@@ -53,54 +76,88 @@ impl Body<'_> {
                 Addressing::Repeat => REPEAT,
                 Addressing::Mirror => MIRROR,
             };
-            return SamplerFacts {
-                addressing: self.one(addressing),
+            let linear = s.linear && self.access.float;
+            let addressing = [self.one(addressing); 3];
+            let facts = SamplerFacts {
+                addressing,
+                coords: self.unrepeated(addressing, axes),
                 normalized: self.one(-i64::from(s.normalized)),
-                linear: self.one(i64::from(s.linear && self.access.float)),
-                compare: self.one(Compare::Never as i64),
+                linear: self.one(-i64::from(linear)),
+                some_linear: self.one(i64::from(linear)),
+                compare: never,
             };
+            return (facts, self.nearest_level());
         }
-        let mut ask = |fact| self.b.ins().sampler_query(fact, number);
-        let addressing = ask(SamplerFact::Addressing);
-        let normalized = ask(SamplerFact::Normalized);
-        let linear = ask(SamplerFact::Filter);
-        let compare = ask(SamplerFact::Compare);
+        let modes = [
+            SamplerFact::Addressing,
+            SamplerFact::AddressingV,
+            SamplerFact::AddressingW,
+        ];
+        let mut addressing = [never; 3];
+        for (to, fact) in addressing.iter_mut().zip(modes).take(axes) {
+            *to = self.b.ins().sampler_query(fact, number);
+        }
+        let normalized = self.b.ins().sampler_query(SamplerFact::Normalized, number);
         let zero = self.one(0);
         // It is 8 or 0.
         let by = self.one(3);
         let normalized = self.b.ins().ushr(normalized, by);
-        SamplerFacts {
+        let normalized = self.b.ins().isub(zero, normalized);
+        let compare = if self.access.reference {
+            self.b.ins().sampler_query(SamplerFact::Compare, number)
+        } else {
+            never
+        };
+        let (levels, [linear, some_linear]) = self.levels();
+        let facts = SamplerFacts {
             addressing,
-            normalized: self.b.ins().isub(zero, normalized),
-            // Integers are not filtered.
-            linear: if self.access.float { linear } else { zero },
+            coords: self.unrepeated(addressing, axes),
+            normalized,
+            linear,
+            some_linear,
             compare,
-        }
+        };
+        (facts, levels)
     }
 
     /// Builds `sample`.
     pub fn sample(&mut self, own: Option<Sampler>) {
-        let facts = self.sampler_facts(own);
-        let level = self.nearest_level();
-        let texel = if self.shape.is_cube() {
-            self.sample_cube(&facts, &level)
-        } else {
-            self.sample_places(&facts, &level)
-        };
+        let (facts, levels) = self.sampler_facts(own);
+        // Nothing is added to -0.
+        let nothing = self.float(-0.0);
+        let sums = [(); 4].map(|()| self.b.var(nothing));
+        let texel = self.each_level(&levels, &mut |body, level, weight| {
+            let pass = LevelPass {
+                level,
+                weight,
+                sums,
+            };
+            if body.shape.is_cube() {
+                body.sample_cube(&facts, &pass)
+            } else {
+                body.sample_places(&facts, &pass)
+            }
+        });
         let all = self.join(&texel);
         self.b.ins().return_(&[all]);
     }
 
-    fn sample_places(&mut self, facts: &SamplerFacts, level: &Level) -> Vec<Value> {
-        let layered = usize::from(self.shape.is_array());
-        let count = self.coords.len() - layered;
-        let axes = self.axes(facts, level, count);
+    fn sample_places(&mut self, facts: &SamplerFacts, pass: &LevelPass) -> Vec<Value> {
+        let level = &pass.level;
+        let count = facts.coords.len();
+        let mut axes = self.axes(facts, level);
+        // The first axis has the weight of the level too.
+        if let (Some(share), Some(axis), true) = (pass.weight, axes.first_mut(), self.access.float)
+        {
+            axis.weight = self.b.ins().fmul(axis.weight, share);
+            axis.rest = self.b.ins().fmul(axis.rest, share);
+        }
         let zero = self.int(0);
         let layer = match self.coords.get(count).copied() {
             Some(c) => self.layer(c, level.sizes[count.min(2)]),
             None => zero,
         };
-        self.filtered(facts, level, count as u32, &mut |body, corner| {
+        self.filtered(facts, pass, count as u32, &mut |body, corner| {
             let mut place = [zero; 3];
             if let Some(p) = place.get_mut(count) {
                 *p = layer;
@@ -135,9 +192,7 @@ impl Body<'_> {
         let second = self.b.ins().isub(zero, bit);
         let second = self.all(second);
         let at = self.blend(second, axis.second, axis.first);
-        let one = self.float(1.0);
-        let rest = self.b.ins().fsub(one, axis.weight);
-        (at, self.blend_floats(second, axis.weight, rest))
+        (at, self.blend_floats(second, axis.weight, axis.rest))
     }
 
     /// Returns the nearest layer that exists.
@@ -155,8 +210,9 @@ impl Body<'_> {
 
     /// Returns what linear filtering takes from a place: half a texel, or nothing.
     pub fn half_texel(&mut self, facts: &SamplerFacts) -> Value {
-        let half = self.one(i64::from(0.5f32.to_bits()));
-        let bits = self.b.ins().imul(half, facts.linear);
+        let ty = self.b.ty(facts.linear);
+        let half = self.b.ins().iconst(ty, i64::from(0.5f32.to_bits()));
+        let bits = self.and(half, facts.linear);
         let half = self.cast(Scalar::F32, bits);
         self.all(half)
     }
@@ -168,147 +224,125 @@ impl Body<'_> {
         let most = self.float(BELOW_ONE);
         let weight = self.b.ins().fmin(weight, most);
         // Nearest filtering takes the first texel alone.
-        let zero = self.one(0);
-        let linear = self.b.ins().isub(zero, facts.linear);
-        let linear = self.all(linear);
+        let linear = self.all(facts.linear);
         let bits = self.cast(Scalar::I32, weight);
         let bits = self.and(bits, linear);
         (whole, self.cast(Scalar::F32, bits))
     }
 
-    /// Returns the texels along each axis.
-    fn axes(&mut self, facts: &SamplerFacts, level: &Level, count: usize) -> Vec<Axis> {
-        let coords: Vec<(Value, Value)> = self
-            .coords
-            .iter()
-            .copied()
-            .zip(level.sizes)
-            .take(count)
-            .collect();
-        let half = self.half_texel(facts);
-        let flat = |axes: Vec<Axis>| -> Vec<Value> {
-            let parts = axes.into_iter();
-            parts.flat_map(|a| [a.first, a.second, a.weight]).collect()
-        };
-        let mut straight = |body: &mut Self| {
-            let mut axes = Vec::new();
-            for &(c, size) in &coords {
-                let length = body.single_of(size);
-                let one = body.float(1.0);
-                let normalized = body.all(facts.normalized);
-                let scale = body.blend_floats(normalized, length, one);
-                let place = body.b.ins().fmul(c, scale);
-                let from = body.b.ins().fsub(place, half);
-                let (whole, weight) = body.parted(from, facts);
-                // Far outside is as just outside.
-                let one = body.float(1.0);
-                let least = body.float(-2.0);
-                let most = body.b.ins().fadd(length, one);
-                let whole = body.b.ins().fmax(whole, least);
-                let whole = body.b.ins().fmin(whole, most);
-                let first = body.int_of(whole);
-                let one = body.int(1);
-                let second = body.b.ins().iadd(first, one);
-                // 1 for the edge, 0 for a border, which is one texel wide.
-                let edge = body.one(EDGE);
-                let two = body.icmp(IntCC::Equal, facts.addressing, edge);
-                let (yes, no) = (body.one(1), body.one(0));
-                let edge = body.b.ins().select(two, yes, no);
-                let edge = body.all(edge);
-                let low = body.b.ins().isub(edge, one);
-                let high = body.b.ins().isub(size, edge);
-                axes.push(Axis {
-                    first: body.clamp(first, low, high),
-                    second: body.clamp(second, low, high),
-                    weight,
-                });
-            }
-            flat(axes)
-        };
-        let mut repeat = |body: &mut Self| {
-            let mut axes = Vec::new();
-            for &(c, size) in &coords {
-                let length = body.single_of(size);
-                let below = body.b.ins().ffloor(c);
-                let part = body.b.ins().fsub(c, below);
-                let place = body.b.ins().fmul(part, length);
-                let from = body.b.ins().fsub(place, half);
-                let (whole, weight) = body.parted(from, facts);
-                let first = body.int_of(whole);
-                let (zero, one) = (body.int(0), body.int(1));
-                let second = body.b.ins().iadd(first, one);
-                let mut around = |v| {
-                    let more = body.b.ins().iadd(v, size);
-                    let under = body.icmp(IntCC::SignedLessThan, v, zero);
-                    let v = body.b.ins().select(under, more, v);
-                    let less = body.b.ins().isub(v, size);
-                    let over = body.icmp(IntCC::SignedGreaterThanOrEqual, v, size);
-                    body.b.ins().select(over, less, v)
-                };
-                let (first, second) = (around(first), around(second));
-                axes.push(Axis {
-                    first,
-                    second,
-                    weight,
-                });
-            }
-            flat(axes)
-        };
-        let mut mirror = |body: &mut Self| {
-            let mut axes = Vec::new();
-            for &(c, size) in &coords {
-                let length = body.single_of(size);
-                let (half_one, two) = (body.float(0.5), body.float(-2.0));
-                let period = body.b.ins().fmul(c, half_one);
-                let period = body.b.ins().fnearest(period);
-                let period = body.b.ins().fmul(period, two);
-                let part = body.b.ins().fadd(c, period);
-                let part = body.b.ins().fabs(part);
-                let place = body.b.ins().fmul(part, length);
-                let from = body.b.ins().fsub(place, half);
-                let (whole, weight) = body.parted(from, facts);
-                let first = body.int_of(whole);
-                let (zero, one) = (body.int(0), body.int(1));
-                let second = body.b.ins().iadd(first, one);
-                let last = body.b.ins().isub(size, one);
-                axes.push(Axis {
-                    first: body.clamp(first, zero, last),
-                    second: body.clamp(second, zero, last),
-                    weight,
-                });
-            }
-            flat(axes)
-        };
-        let all = self.choose(
-            facts.addressing,
-            &mut straight,
-            &mut [(&[REPEAT], &mut repeat), (&[MIRROR], &mut mirror)],
-        );
-        let axes = all.chunks_exact(3).map(|part| Axis {
-            first: part[0],
-            second: part[1],
-            weight: part[2],
-        });
-        axes.collect()
+    /// Returns both texels of an axis, with the weight of the second.
+    pub fn axis(&mut self, first: Value, second: Value, weight: Value) -> Axis {
+        let one = self.float(1.0);
+        Axis {
+            first,
+            second,
+            weight,
+            rest: self.b.ins().fsub(one, weight),
+        }
     }
 
-    /// Returns the sum of the texels of a filter by their weights, or the first one. `texel` gives
-    /// that of a uniform corner.
+    /// Returns coordinates whose repetitions are taken away, as the addressing modes want it.
+    fn unrepeated(&mut self, addressing: [Value; 3], count: usize) -> Vec<Value> {
+        let coords: Vec<Value> = self.coords.iter().copied().take(count).collect();
+        let mut out = Vec::new();
+        for (c, mode) in coords.into_iter().zip(addressing) {
+            out.extend(self.choose(
+                mode,
+                &mut |_| vec![c],
+                &mut [
+                    (&[REPEAT], &mut |body| {
+                        let below = body.b.ins().ffloor(c);
+                        vec![body.b.ins().fsub(c, below)]
+                    }),
+                    (&[MIRROR], &mut |body| {
+                        let (half, two) = (body.float(0.5), body.float(-2.0));
+                        let period = body.b.ins().fmul(c, half);
+                        let period = body.b.ins().fnearest(period);
+                        let period = body.b.ins().fmul(period, two);
+                        let part = body.b.ins().fadd(c, period);
+                        vec![body.b.ins().fabs(part)]
+                    }),
+                ],
+            ));
+        }
+        out
+    }
+
+    /// Returns the texels along each axis. A NaN is far below 0.
+    fn axes(&mut self, facts: &SamplerFacts, level: &Level) -> Vec<Axis> {
+        let half = self.half_texel(facts);
+        let axes = facts.coords.iter().zip(facts.addressing).zip(level.sizes);
+        let mut out = Vec::new();
+        for ((&c, addressing), size) in axes {
+            let (yes, no) = (self.one(1), self.one(0));
+            let [repeat, edge] = [REPEAT, EDGE].map(|n| self.one(n));
+            // Repetitions are of normalized coordinates.
+            let repeats = self.icmp(IntCC::UnsignedGreaterThanOrEqual, addressing, repeat);
+            let ones = self.one(-1);
+            let normalized = self.b.ins().select(repeats, ones, facts.normalized);
+            let normalized = self.all(normalized);
+            let length = self.single_of(size);
+            let one = self.float(1.0);
+            let scale = self.blend_floats(normalized, length, one);
+            let place = self.b.ins().fmul(c, scale);
+            let from = self.b.ins().fsub(place, half);
+            let (whole, weight) = self.parted(from, facts);
+            // Far outside is as just outside.
+            let one = self.float(1.0);
+            let least = self.float(-2.0);
+            let most = self.b.ins().fadd(length, one);
+            let whole = self.b.ins().fmax(whole, least);
+            let whole = self.b.ins().fmin(whole, most);
+            let first = self.int_of(whole);
+            let one = self.int(1);
+            let second = self.b.ins().iadd(first, one);
+            // 1 for the edge, 0 for a border, which is one texel wide.
+            let edged = self.icmp(IntCC::UnsignedGreaterThanOrEqual, addressing, edge);
+            let edge = self.b.ins().select(edged, yes, no);
+            let edge = self.all(edge);
+            let low = self.b.ins().isub(edge, one);
+            let high = self.b.ins().isub(size, edge);
+            let clamped = [first, second].map(|v| self.clamp(v, low, high));
+            let around = self.icmp(IntCC::Equal, addressing, repeat);
+            let both = self.choose_if(
+                around,
+                &mut |body| vec![body.around(first, size), body.around(second, size)],
+                &clamped,
+            );
+            if let [first, second] = *both {
+                out.push(self.axis(first, second, weight));
+            }
+        }
+        out
+    }
+
+    /// Returns the texel of a repeated image that is less than two outside.
+    fn around(&mut self, v: Value, size: Value) -> Value {
+        let zero = self.int(0);
+        let more = self.b.ins().iadd(v, size);
+        let under = self.icmp(IntCC::SignedLessThan, v, zero);
+        let v = self.b.ins().select(under, more, v);
+        let less = self.b.ins().isub(v, size);
+        let over = self.icmp(IntCC::SignedGreaterThanOrEqual, v, size);
+        let v = self.b.ins().select(over, less, v);
+        // Of a NaN, in an image of one texel.
+        self.b.ins().smax(v, zero)
+    }
+
+    /// Returns the first texel of a filter, of integers, or adds all of them by their weights.
+    /// `texel` gives that of a uniform corner.
     pub fn filtered(
         &mut self,
         facts: &SamplerFacts,
-        level: &Level,
+        pass: &LevelPass,
         axes: u32,
         texel: &mut dyn FnMut(&mut Self, Value) -> FilterTexel,
     ) -> Vec<Value> {
         let zero = self.one(0);
         if !self.access.float {
             let at = texel(self, zero);
-            return self.fetch_at(level, at.place, at.mask);
+            return self.fetch_at(&pass.level, at.place, at.mask);
         }
-        // Nothing is added to -0.
-        let nothing = self.float(-0.0);
-        let sums = [(); 4].map(|()| self.b.var(nothing));
         let number = self.b.var(zero);
         let [body, end] = [(); 2].map(|()| self.b.create_block());
         self.b.ins().jump(body, &[]);
@@ -319,11 +353,11 @@ impl Body<'_> {
         let none = self.float(0.0);
         let counts = self.b.ins().fcmp(FloatCC::NotEqual, at.weight, none);
         let mask = self.and(at.mask, counts);
-        let mut found = self.fetch_at(level, at.place, mask);
+        let mut found = self.fetch_at(&pass.level, at.place, mask);
         if let (Some(reference), Some(red)) = (self.data.first().copied(), found.first_mut()) {
             *red = self.compared(facts, reference, *red);
         }
-        for (sum, part) in sums.into_iter().zip(found) {
+        for (sum, part) in pass.sums.into_iter().zip(found) {
             let part = self.b.ins().fmul(part, at.weight);
             let old = self.b.use_var(sum);
             let new = self.b.ins().fadd(old, part);
@@ -333,14 +367,14 @@ impl Body<'_> {
         let next = self.b.ins().iadd(corner, one);
         self.b.def_var(number, next);
         let axes = self.one(i64::from(axes));
-        let axes = self.b.ins().imul(axes, facts.linear);
+        let axes = self.b.ins().imul(axes, facts.some_linear);
         let count = self.b.ins().ishl(one, axes);
         let more = self.icmp(IntCC::UnsignedLessThan, next, count);
         self.b.ins().brif(more, body, &[], end, &[]);
         self.b.seal_block(body);
         self.b.seal_block(end);
         self.b.switch_to_block(end);
-        sums.map(|s| self.b.use_var(s)).to_vec()
+        pass.sums.map(|s| self.b.use_var(s)).to_vec()
     }
 
     fn fetch_at(&mut self, level: &Level, place: [Value; 3], mask: Value) -> Vec<Value> {

@@ -155,22 +155,44 @@ impl ImageFact {
 
 gantry_isa_gen::named_enum! {
     /// Property of a sampler that a kernel can query, with the numbers of Intel's driver
-    /// (`sampler_patch_values.h`). Kernels query the last two where there is no sampler, to sample
-    /// images in memory.
+    /// (`sampler_patch_values.h`). Kernels query those from the filter on where there is no sampler,
+    /// to sample images in memory.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
     pub enum SamplerFact {
-        /// Addressing mode: 0 undefined, 1 border of zeros, 2 clamp to edge, 3 repeat, 4 mirrored
-        /// repeat.
+        /// Addressing mode of the first coordinate: 0 undefined, 1 border of zeros, 2 clamp to edge,
+        /// 3 repeat, 4 mirrored repeat.
         Addressing = "addressing",
         /// 8 for normalized coordinates, else 0.
         Normalized = "normalized",
         /// All ones if the kernel itself must move coordinates below 0 outside, else 0. That is so
         /// for nearest filtering with a border of zeros.
         Snap = "snap",
-        /// 1 for linear filtering, 0 for nearest; only where there is no sampler.
+        /// 1 for linear filtering of magnified texels, 0 for nearest.
         Filter = "filter",
-        /// Comparison, by its number in [`Compare`]; only where there is no sampler.
+        /// Comparison, by its number in [`Compare`].
         Compare = "compare",
+        /// Addressing mode of the second coordinate.
+        AddressingV = "addressing_v",
+        /// Addressing mode of the third coordinate.
+        AddressingW = "addressing_w",
+        /// 1 for linear filtering of minified texels, 0 for nearest.
+        MinFilter = "min_filter",
+        /// Filter between levels of detail: 0 takes the first, 1 the nearest, 2 the two around.
+        MipFilter = "mip_filter",
+        /// Least level of detail: the bits of a float, not below 0.
+        MinLod = "min_lod",
+        /// Greatest level of detail: the bits of a float, not below the least.
+        MaxLod = "max_lod",
+    }
+}
+
+impl SamplerFact {
+    /// Returns true if Intel's driver provides it, where there is a sampler.
+    pub const fn is_driver(self) -> bool {
+        matches!(
+            self,
+            SamplerFact::Addressing | SamplerFact::Normalized | SamplerFact::Snap
+        )
     }
 }
 
@@ -269,7 +291,8 @@ gantry_isa_gen::named_enum! {
     }
 }
 
-/// Sampler: an argument of a kernel, or one that it declares.
+/// Sampler that a kernel declares. `.ze_info` has no more of it (`inline_samplers`): one addressing
+/// mode for all coordinates, and one filter. Of levels of detail, it takes the nearest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Sampler {
     /// Addressing mode.
@@ -278,6 +301,4 @@ pub struct Sampler {
     pub linear: bool,
     /// True for normalized coordinates, false for coordinates in texels.
     pub normalized: bool,
-    /// Comparison. Samplers that a kernel declares have none.
-    pub compare: Compare,
 }

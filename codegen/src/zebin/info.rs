@@ -255,19 +255,30 @@ fn sampler_fact(fact: SamplerFact) -> Option<ze::SamplerFact> {
         SamplerFact::Addressing => Some(ze::SamplerFact::Address),
         SamplerFact::Normalized => Some(ze::SamplerFact::Normalized),
         SamplerFact::Snap => Some(ze::SamplerFact::SnapWa),
-        SamplerFact::Filter | SamplerFact::Compare => None,
+        _ => None,
     }
 }
 
 /// Returns the offset of a property in the descriptor of an image or a sampler.
 fn in_descriptor(fact: ArgFact) -> u32 {
+    use ze::SamplerDescriptor as Descriptor;
     match fact {
         ArgFact::Image(fact) => image_fact(fact)
             .and_then(ze::ImageDescriptor::offset)
             .unwrap_or(ze::ImageDescriptor::LAYER_RANGE),
-        ArgFact::Sampler(SamplerFact::Filter) => ze::SamplerDescriptor::FILTER,
-        ArgFact::Sampler(SamplerFact::Compare) => ze::SamplerDescriptor::COMPARE,
-        ArgFact::Sampler(fact) => sampler_fact(fact).map_or(0, ze::SamplerDescriptor::offset),
+        ArgFact::Sampler(fact) => match fact {
+            SamplerFact::Filter => Descriptor::FILTER,
+            SamplerFact::Compare => Descriptor::COMPARE,
+            SamplerFact::AddressingV => Descriptor::ADDRESSING_V,
+            SamplerFact::AddressingW => Descriptor::ADDRESSING_W,
+            SamplerFact::MinFilter => Descriptor::MIN_FILTER,
+            SamplerFact::MipFilter => Descriptor::MIP_FILTER,
+            SamplerFact::MinLod => Descriptor::MIN_LOD,
+            SamplerFact::MaxLod => Descriptor::MAX_LOD,
+            SamplerFact::Addressing | SamplerFact::Normalized | SamplerFact::Snap => {
+                sampler_fact(fact).map_or(0, Descriptor::offset)
+            }
+        },
     }
 }
 

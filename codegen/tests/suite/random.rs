@@ -2,7 +2,8 @@
 //! functions and texts yield errors, not panics.
 
 use gantry_codegen::fuzzing::{
-    CUBE_SIDE, IMAGE_SIDE, IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input, module,
+    CUBE_SIDE, IMAGE_LEVELS, IMAGE_SIDE, IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input,
+    module,
 };
 use gantry_codegen::interp::{Addressing, Arg, Buffers, Component, Grid, Image, Sampler, launch};
 use gantry_codegen::ir::{
@@ -130,9 +131,10 @@ fn runnable_ones_run() {
             shape: ImageShape::D2,
             extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
             samples: 1,
+            levels: IMAGE_LEVELS,
             components: 4,
             component: Component::Uint32,
-            address: memory.add(vec![0; (IMAGE_SIDE * IMAGE_SIDE * 16) as usize]),
+            address: memory.add(vec![0; (2 * IMAGE_SIDE * IMAGE_SIDE * 16) as usize]),
         };
         let block = Image {
             shape: ImageShape::Block,
@@ -153,12 +155,8 @@ fn runnable_ones_run() {
         };
         let cubes = Arg(vec![memory.add_image(cubes)]);
         let image = Arg(vec![memory.add_image(image)]);
-        let sampler = Arg(vec![memory.add_sampler(Sampler {
-            addressing: Addressing::Edge,
-            linear: false,
-            normalized: false,
-            ..Sampler::default()
-        })]);
+        let sampler = memory.add_sampler(Sampler::new(Addressing::Edge, false));
+        let sampler = Arg(vec![sampler]);
         let args = [
             Arg::ptr(x),
             Arg::ptr(y),

@@ -32,6 +32,7 @@ mod math;
 mod messages;
 mod pressure;
 mod random;
+mod samplers;
 mod scoreboard;
 mod subroutines;
 mod sweep;

@@ -72,6 +72,7 @@ fn describe(format: ImageFormat, desc: ImageDesc) -> Result<DriverDesc, Error> {
         }
     };
     let layout = match (format.channel().bytes(), format.order().components()) {
+        _ if format.channel().is_packed() => 9,
         (1, 1) => 0,
         (2, 1) => 1,
         (4, 1) => 2,
@@ -83,11 +84,18 @@ fn describe(format: ImageFormat, desc: ImageDesc) -> Result<DriverDesc, Error> {
         _ => 8,
     };
     let component = match format.channel() {
-        ChannelType::UnsignedInt8 | ChannelType::UnsignedInt16 | ChannelType::UnsignedInt32 => 0,
+        ChannelType::UnsignedInt8
+        | ChannelType::UnsignedInt16
+        | ChannelType::UnsignedInt32
+        | ChannelType::UnsignedInt2101010 => 0,
         ChannelType::SignedInt8 | ChannelType::SignedInt16 | ChannelType::SignedInt32 => 1,
-        ChannelType::UnormInt8 | ChannelType::UnormInt16 => 2,
+        ChannelType::UnormInt8 | ChannelType::UnormInt16 | ChannelType::UnormInt2101010 => 2,
         ChannelType::SnormInt8 | ChannelType::SnormInt16 => 3,
         ChannelType::HalfFloat | ChannelType::Float => 4,
+        // Of red, green and blue, an order that is refused above.
+        packed @ (ChannelType::Float101111 | ChannelType::Float5999) => {
+            return Err(refused(format!("images of {}", packed.name())));
+        }
     };
     Ok(DriverDesc {
         ty,
@@ -108,14 +116,19 @@ fn sampler_key(s: &Sampler) -> Result<[u32; 3], Error> {
     if s.compare != Compare::Never {
         return Err(refused("samplers that compare".to_owned()));
     }
-    let address = match s.address {
+    if !s.is_plain() {
+        return Err(refused(
+            "samplers with several address modes or filters, or bounds of levels".to_owned(),
+        ));
+    }
+    let address = match s.address[0] {
         AddressMode::None => 0,
         AddressMode::Repeat => 1,
         AddressMode::ClampToEdge => 2,
         AddressMode::Clamp => 3,
         AddressMode::Mirror => 4,
     };
-    let filter = u32::from(s.filter == FilterMode::Linear);
+    let filter = u32::from(s.mag == FilterMode::Linear);
     Ok([address, filter, u32::from(s.normalized)])
 }
 

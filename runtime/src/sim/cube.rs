@@ -65,6 +65,20 @@ fn project(direction: [f32; 3]) -> (usize, [f32; 2]) {
     (face, place)
 }
 
+/// Returns the length in texels of a step along the face that a direction meets: the derivative of
+/// the place on the face.
+pub(super) fn step(direction: [f32; 3], step: [f32; 3], size: f32) -> f32 {
+    let (face, _) = project(direction);
+    let axis = face / 2;
+    let along = direction[axis];
+    let squares = ACROSS[face].map(|a| {
+        let place = direction[a.axis] / along;
+        let change = (step[a.axis] - place * step[axis]) / along;
+        (0.5 * size * change).powi(2)
+    });
+    squares.into_iter().sum::<f32>().sqrt()
+}
+
 /// Returns the column, row and face of the texel that is one beyond an edge of a face. All is in
 /// halves of a texel from the cube's middle, so it is exact.
 fn beyond(face: usize, place: [i64; 2], size: i64) -> [i64; 3] {
@@ -102,8 +116,8 @@ fn beyond(face: usize, place: [i64; 2], size: i64) -> [i64; 3] {
 pub(super) fn sample(
     image: &SimImage,
     s: &Sampler,
-    direction: [f32; 3],
-    index: f32,
+    filter: FilterMode,
+    (direction, index): ([f32; 3], f32),
     reference: Option<f32>,
 ) -> Texel {
     let (face, place) = project(direction);
@@ -112,7 +126,7 @@ pub(super) fn sample(
     let cube = (index.round_ties_even() as i64).clamp(0, cubes - 1);
     let at = |[x, y, face]: [i64; 3]| texel(image, s, [x, y, 6 * cube + face], reference);
     let places = place.map(|c| c * size as f32);
-    if s.filter == FilterMode::Nearest || image.format.channel().is_integer() {
+    if filter == FilterMode::Nearest {
         let [x, y] = places.map(|c| (c.floor() as i64).clamp(0, size - 1));
         return at([x, y, face as i64]);
     }

@@ -3,6 +3,7 @@
 
 use super::memory::Block;
 use crate::image::{ChannelOrder, ChannelType, Image, ImageDesc, ImageFormat, ImageType};
+use crate::packed;
 use half::f16;
 use std::sync::Arc;
 
@@ -135,6 +136,7 @@ fn arrange(order: ChannelOrder, [a, b, c, d]: Texel, one: u32) -> Texel {
         ChannelOrder::R | ChannelOrder::Depth => [a, 0, 0, one],
         ChannelOrder::A => [0, 0, 0, a],
         ChannelOrder::Rg => [a, b, 0, one],
+        ChannelOrder::Rgb => [a, b, c, one],
         ChannelOrder::Rgba | ChannelOrder::Srgba => [a, b, c, d],
         ChannelOrder::Bgra | ChannelOrder::Sbgra => [c, b, a, d],
         ChannelOrder::Intensity => [a; 4],
@@ -146,6 +148,9 @@ fn load(block: &Block, at: u64, format: ImageFormat) -> Texel {
     let (order, channel) = (format.order(), format.channel());
     let n = order.components();
     let bytes = channel.bytes();
+    if channel.is_packed() {
+        return packed::unpack(channel, block.load(at, u64::from(bytes)) as u32);
+    }
     let mut raw = [0; 4];
     for (i, r) in raw.iter_mut().enumerate().take(n as usize) {
         let bits = block.load(at + i as u64 * u64::from(bytes), u64::from(bytes));
@@ -162,6 +167,11 @@ fn load(block: &Block, at: u64, format: ImageFormat) -> Texel {
 
 fn store(block: &Block, at: u64, format: ImageFormat, texel: Texel) {
     let (order, channel) = (format.order(), format.channel());
+    let bytes = channel.bytes();
+    if channel.is_packed() {
+        let word = packed::pack(channel, texel);
+        return block.store(at, u64::from(bytes), u64::from(word));
+    }
     let [r, g, b, a] = if order.is_srgb() {
         let [r, g, b, a] = texel;
         let encode = |c| srgb_of_linear(f32::from_bits(c)).to_bits();
@@ -174,7 +184,6 @@ fn store(block: &Block, at: u64, format: ImageFormat, texel: Texel) {
         ChannelOrder::Bgra | ChannelOrder::Sbgra => [b, g, r, a],
         _ => [r, g, b, a],
     };
-    let bytes = channel.bytes();
     for (i, c) in memory
         .into_iter()
         .enumerate()
@@ -200,7 +209,12 @@ fn decode(channel: ChannelType, bits: u32) -> u32 {
         | ChannelType::UnsignedInt16
         | ChannelType::SignedInt32
         | ChannelType::UnsignedInt32
-        | ChannelType::Float => return bits,
+        | ChannelType::Float
+        // A texel is one component then.
+        | ChannelType::UnormInt2101010
+        | ChannelType::UnsignedInt2101010
+        | ChannelType::Float101111
+        | ChannelType::Float5999 => return bits,
     };
     float.to_bits()
 }
@@ -220,7 +234,13 @@ fn encode(channel: ChannelType, v: u32) -> u32 {
         ChannelType::SignedInt16 => (v as i32).clamp(-32768, 32767) as u32,
         ChannelType::UnsignedInt8 => v.min(255),
         ChannelType::UnsignedInt16 => v.min(65535),
-        ChannelType::SignedInt32 | ChannelType::UnsignedInt32 | ChannelType::Float => v,
+        ChannelType::SignedInt32
+        | ChannelType::UnsignedInt32
+        | ChannelType::Float
+        | ChannelType::UnormInt2101010
+        | ChannelType::UnsignedInt2101010
+        | ChannelType::Float101111
+        | ChannelType::Float5999 => v,
     }
 }
 
@@ -260,7 +280,7 @@ mod tests {
 
     #[test]
     fn every_stored_value_comes_back() {
-        for channel in ChannelType::ALL {
+        for channel in ChannelType::ALL.into_iter().filter(|c| !c.is_packed()) {
             for bits in (0..0x1_0000u32).chain([0x8000_0000, 0x7fff_ffff, 0xdead_beef]) {
                 let bits = bits & mask(channel);
                 let v = decode(channel, bits);

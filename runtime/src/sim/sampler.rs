@@ -1,11 +1,17 @@
 //! Sampling: addressing and filtering as the OpenCL C specification has it (8.2), in single floats.
 //!
+//! Levels of detail are chosen as Vulkan has it ("LOD Operation", "Image Level(s) Selection"). The
+//! level of detail is clamped by the sampler, as `SAMPLER_STATE` does in its mode for OpenGL ("LOD
+//! PreClamp Mode"). At 0, texels are magnified, and above they are minified. The nearest of two
+//! levels that are equally near is the smaller one. Hardware keeps 8 bits of the fraction between
+//! levels.
+//!
 //! Hardware weighs the texels of linear filtering with fractions of 8 bits. Here the weights are
 //! floats, as in CPU implementations. Results differ from hardware's by at most 1/256 of the
 //! difference between neighbours.
 
 use super::image::{SimImage, Texel};
-use crate::image::{AddressMode, FilterMode, ImageType, Sampler};
+use crate::image::{AddressMode, FilterMode, ImageType, MipFilter, Sampler};
 
 /// Bytes of a sampler state ("SAMPLER_STATE").
 const STATE_BYTES: u32 = 16;
@@ -68,25 +74,33 @@ const ONLY_ZERO: Axis = Axis {
 pub(super) const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
 
 /// Returns the texels at a coordinate among `n` texels. `offset` is added in texels.
-fn axis(s: &Sampler, linear: bool, c: f32, n: u32, offset: i32) -> Axis {
+fn axis(
+    (address, normalized): (AddressMode, bool),
+    linear: bool,
+    c: f32,
+    n: u32,
+    offset: i32,
+) -> Axis {
     let size = n as f32;
-    let c = match (s.normalized, s.address) {
+    let c = match (normalized, address) {
         (true, _) => c,
         // Undefined in OpenCL: taken as if it were normalized.
         (false, AddressMode::Repeat | AddressMode::Mirror) => c / size,
         (false, _) => c,
     };
-    let u = match s.address {
+    let u = match address {
         AddressMode::Repeat => (c - c.floor()) * size,
         AddressMode::Mirror => (c - 2.0 * (0.5 * c).round_ties_even()).abs() * size,
-        _ if s.normalized => c * size,
+        _ if normalized => c * size,
         _ => c,
     };
     let from = if linear { u - 0.5 } else { u };
     let floor = from.floor();
-    let base = floor as i64 + i64::from(offset);
+    // A NaN is as a coordinate below 0.
+    let whole = if floor.is_nan() { -2 } else { floor as i64 };
+    let base = whole.saturating_add(i64::from(offset));
     let last = i64::from(n) - 1;
-    let wrap = |i: i64| match s.address {
+    let wrap = |i: i64| match address {
         AddressMode::Repeat => i.rem_euclid(i64::from(n)),
         AddressMode::Mirror | AddressMode::ClampToEdge => i.clamp(0, last),
         AddressMode::None | AddressMode::Clamp => i.clamp(-1, last + 1),
@@ -112,7 +126,7 @@ fn layer(c: f32, layers: u32) -> i64 {
 }
 
 /// Returns the number of filtered dimensions, which excludes layers.
-fn dimensions(image: &SimImage) -> usize {
+pub(super) fn dimensions(image: &SimImage) -> usize {
     match image.desc.ty() {
         ImageType::D1 | ImageType::D1Buffer | ImageType::D1Array => 1,
         ImageType::D2
@@ -137,7 +151,8 @@ fn axes(
     let mut out = [ONLY_ZERO; 3];
     for (i, a) in out.iter_mut().enumerate() {
         if i < n {
-            *a = axis(s, linear, coords[i], image.extent[i], offsets[i]);
+            let by = (s.address[i], s.normalized);
+            *a = axis(by, linear, coords[i], image.extent[i], offsets[i]);
         } else if i == n && image.desc.ty().is_array() {
             a.first = layer(coords[i], image.extent[i]);
             a.second = a.first;
@@ -162,16 +177,76 @@ pub(super) fn texel(
     texel
 }
 
-/// Samples at coordinates (u, v, r) with texel offsets, and compares with a reference if there is
-/// one. Integer formats are not filtered.
+/// Levels that a level of detail selects.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Levels {
+    /// Filter in each of them.
+    filter: FilterMode,
+    first: u32,
+    /// Weight of the level after the first.
+    weight: f32,
+}
+
+/// Returns the levels that a level of detail selects, of which `last` is the last. A NaN is the
+/// least level of detail. Integers are not filtered.
+fn levels(s: &Sampler, (last, integer): (u32, bool), detail: f32) -> Levels {
+    let [least, most] = s.lod();
+    let detail = detail.max(least).min(most);
+    let filter = match detail {
+        _ if integer => FilterMode::Nearest,
+        d if d > 0.0 => s.min,
+        _ => s.mag,
+    };
+    let detail = detail.min(last as f32);
+    let (first, weight) = match s.mip {
+        MipFilter::None => (0.0, 0.0),
+        MipFilter::Linear if !integer => (detail.floor(), detail - detail.floor()),
+        MipFilter::Linear | MipFilter::Nearest => ((detail + 0.5).floor(), 0.0),
+    };
+    Levels {
+        filter,
+        first: (first as u32).min(last),
+        weight,
+    }
+}
+
+/// Samples at a level of detail. `sample` does so in one level, by a filter.
+pub(super) fn sample_levels(
+    image: &SimImage,
+    s: &Sampler,
+    detail: f32,
+    sample: impl Fn(&SimImage, FilterMode) -> Texel,
+) -> Texel {
+    let last = image.desc.levels().saturating_sub(1);
+    let integer = image.format.channel().is_integer();
+    let chosen = levels(s, (last, integer), detail);
+    let at = |level: u32| {
+        let smaller = if level > 0 { image.level(level) } else { None };
+        sample(smaller.as_ref().unwrap_or(image), chosen.filter)
+    };
+    let first = at(chosen.first);
+    if chosen.weight == 0.0 {
+        return first;
+    }
+    let mut both = [0; 4];
+    let parts = first.into_iter().zip(at(chosen.first + 1));
+    for (to, (a, b)) in both.iter_mut().zip(parts) {
+        let (a, b) = (f32::from_bits(a), f32::from_bits(b));
+        *to = (a * (1.0 - chosen.weight) + b * chosen.weight).to_bits();
+    }
+    both
+}
+
+/// Samples one level at coordinates (u, v, r) with texel offsets, and compares with a reference if
+/// there is one.
 pub(super) fn sample(
     image: &SimImage,
     s: &Sampler,
-    coords: [f32; 3],
-    offsets: [i32; 3],
+    filter: FilterMode,
+    (coords, offsets): ([f32; 3], [i32; 3]),
     reference: Option<f32>,
 ) -> Texel {
-    let linear = s.filter == FilterMode::Linear && !image.format.channel().is_integer();
+    let linear = filter == FilterMode::Linear;
     let ([x, y, z], n) = axes(image, s, linear, coords, offsets);
     if !linear {
         return texel(image, s, [x.first, y.first, z.first], reference);
@@ -216,4 +291,37 @@ pub(super) fn gather(
         one(x.second, y.first),
         one(x.first, y.first),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_of_detail_are_clamped_and_chosen() {
+        let s = Sampler::new(AddressMode::Clamp, FilterMode::Linear).minifying(FilterMode::Nearest);
+        let of = |s: &Sampler, detail| {
+            let l = levels(s, (4, false), detail);
+            (l.filter == FilterMode::Linear, l.first, l.weight)
+        };
+        let nearest = [-3.0, 0.0, 0.25, 0.5, 1.49, 9.0, f32::NAN, f32::INFINITY];
+        let want = [0, 0, 0, 1, 1, 4, 0, 4].map(|level| (level, 0.0));
+        for (detail, (level, weight)) in nearest.into_iter().zip(want) {
+            let magnifies = detail.is_nan() || detail <= 0.0;
+            assert_eq!(of(&s, detail), (magnifies, level, weight), "{detail}");
+        }
+        let linear = s.between_levels(MipFilter::Linear).lod_clamp(0.5, 2.25);
+        assert_eq!(of(&linear, -1.0), (false, 0, 0.5));
+        assert_eq!(of(&linear, 1.75), (false, 1, 0.75));
+        assert_eq!(of(&linear, 9.0), (false, 2, 0.25));
+        let none = s.between_levels(MipFilter::None);
+        assert_eq!(of(&none, 3.0), (false, 0, 0.0));
+        let whole = levels(&linear, (4, true), 1.75);
+        assert_eq!(
+            (whole.filter, whole.first, whole.weight),
+            (FilterMode::Nearest, 2, 0.0)
+        );
+        // A level that there is not.
+        assert_eq!(levels(&linear, (0, false), 9.0).first, 0);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::info::{ArgKind, SamplerEntry, SamplerSource};
 use crate::image_type::ImageType;
-use crate::sampler::{AddressMode, Compare, FilterMode, Sampler};
+use crate::sampler::{AddressMode, FilterMode, Sampler};
 use gantry_zebin::{
     AddrSpace, ArgDescription, ImageKind, InlineSampler, Kernel, PayloadKind, Pointer,
     SamplerAddress, SamplerFilter, ZebinError,
@@ -77,19 +77,21 @@ pub(super) fn samplers(k: &Kernel) -> Result<Vec<SamplerEntry>, ZebinError> {
 
 /// Returns a sampler of the code's own.
 fn sampler(s: &InlineSampler) -> Sampler {
-    Sampler {
-        address: match s.addrmode {
-            SamplerAddress::None => AddressMode::None,
-            SamplerAddress::Border => AddressMode::Clamp,
-            SamplerAddress::Edge => AddressMode::ClampToEdge,
-            SamplerAddress::Repeat => AddressMode::Repeat,
-            SamplerAddress::Mirror => AddressMode::Mirror,
-        },
-        filter: match s.filtermode {
-            SamplerFilter::Nearest => FilterMode::Nearest,
-            SamplerFilter::Linear => FilterMode::Linear,
-        },
-        normalized: s.normalized,
-        compare: Compare::Never,
+    let address = match s.addrmode {
+        SamplerAddress::None => AddressMode::None,
+        SamplerAddress::Border => AddressMode::Clamp,
+        SamplerAddress::Edge => AddressMode::ClampToEdge,
+        SamplerAddress::Repeat => AddressMode::Repeat,
+        SamplerAddress::Mirror => AddressMode::Mirror,
+    };
+    let filter = match s.filtermode {
+        SamplerFilter::Nearest => FilterMode::Nearest,
+        SamplerFilter::Linear => FilterMode::Linear,
+    };
+    let sampler = Sampler::new(address, filter);
+    if s.normalized {
+        sampler.normalized()
+    } else {
+        sampler
     }
 }

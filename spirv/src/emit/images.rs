@@ -286,7 +286,6 @@ impl Emit<'_, '_, '_> {
                             },
                             linear: filter != 0,
                             normalized,
-                            ..Own::default()
                         };
                         let sampler = self.b.own_sampler(own);
                         if sampler >= MAX_SAMPLERS {

@@ -4,7 +4,7 @@ use crate::{Failure, input};
 use gantry::isa::diag::Count;
 use gantry::runtime::{
     AddressMode, ChannelOrder, ChannelType, Device, FilterMode, Image, ImageDesc, ImageFormat,
-    ImageType, Sampler,
+    ImageType, MipFilter, Sampler,
 };
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -154,24 +154,60 @@ fn desc(size: &[u32], ty: Option<ImageType>) -> ImageDesc {
     }
 }
 
-/// Parses `ADDRESS:FILTER[:norm]`.
+/// Parses `ADDRESS:FILTER` and what follows: `norm`, `mip=FILTER`, `lod=LEAST-MOST`. Address modes
+/// that differ by coordinate and filters that differ for magnified and minified texels are separated
+/// by `/`.
 pub(crate) fn sampler(rest: &str) -> Result<Sampler, String> {
+    let form = || {
+        "the form is sampler:ADDRESS:FILTER, and then any of :norm, :mip=FILTER and :lod=LEAST-MOST"
+            .to_owned()
+    };
+    let address = |name: &str| {
+        AddressMode::from_name(name).ok_or_else(|| {
+            format!(
+                "`{name}` is no address mode; there are none, clamp, clamp_to_edge, repeat, mirror"
+            )
+        })
+    };
+    let filter = |name: &str| {
+        FilterMode::from_name(name)
+            .ok_or_else(|| format!("`{name}` is no filter; there are nearest and linear"))
+    };
     let mut parts = rest.split(':');
-    let address = parts.next().unwrap_or_default();
-    let filter = parts.next().unwrap_or_default();
-    let address = AddressMode::from_name(address).ok_or_else(|| {
-        format!(
-            "`{address}` is no address mode; there are none, clamp, clamp_to_edge, repeat, mirror"
-        )
-    })?;
-    let filter = FilterMode::from_name(filter)
-        .ok_or_else(|| format!("`{filter}` is no filter; there are nearest and linear"))?;
-    let sampler = Sampler::new(address, filter);
-    match (parts.next(), parts.next()) {
-        (None, _) => Ok(sampler),
-        (Some("norm"), None) => Ok(sampler.normalized()),
-        _ => Err("the form is sampler:ADDRESS:FILTER or sampler:ADDRESS:FILTER:norm".to_owned()),
+    let modes = parts.next().unwrap_or_default().split('/').map(address);
+    let modes = modes.collect::<Result<Vec<_>, _>>()?;
+    let filters = parts.next().unwrap_or_default().split('/').map(filter);
+    let filters = filters.collect::<Result<Vec<_>, _>>()?;
+    let mut modes = modes.into_iter();
+    let (Some(first), [mag, min @ ..]) = (modes.next(), filters.as_slice()) else {
+        return Err(form());
+    };
+    let second = modes.next().unwrap_or(first);
+    let all = [first, second, modes.next().unwrap_or(second)];
+    if modes.next().is_some() || min.len() > 1 {
+        return Err(form());
     }
+    let mut sampler = Sampler::new(first, *mag)
+        .addressing(all)
+        .minifying(*min.first().unwrap_or(mag));
+    for part in parts {
+        sampler = match part.split_once('=') {
+            None if part == "norm" => sampler.normalized(),
+            Some(("mip", name)) => {
+                let mip = MipFilter::from_name(name).ok_or_else(|| {
+                    format!("`{name}` is no filter of levels; there are none, nearest and linear")
+                })?;
+                sampler.between_levels(mip)
+            }
+            Some(("lod", bounds)) => {
+                let bounds = bounds.split_once('-').ok_or_else(form)?;
+                let number = |text: &str| text.parse::<f32>().map_err(|_| form());
+                sampler.lod_clamp(number(bounds.0)?, number(bounds.1)?)
+            }
+            _ => return Err(form()),
+        };
+    }
+    Ok(sampler)
 }
 
 /// Reads a PNG file of any colour type, as RGBA8.
@@ -240,7 +276,18 @@ mod tests {
         assert_eq!(file, Some("a.raw".into()));
         assert!(ImageForm::raw("4:R:FLOAT:").is_ok());
         let s = sampler("repeat:linear:norm").unwrap();
-        assert!(s.normalized && s.filter == FilterMode::Linear);
+        assert!(s.normalized && s.min == FilterMode::Linear);
+        let s = sampler("repeat/mirror:linear/nearest:norm:mip=linear:lod=0.5-2").unwrap();
+        let modes = [
+            AddressMode::Repeat,
+            AddressMode::Mirror,
+            AddressMode::Mirror,
+        ];
+        assert_eq!(
+            (s.address, s.mag, s.min),
+            (modes, FilterMode::Linear, FilterMode::Nearest)
+        );
+        assert_eq!((s.mip, s.lod()), (MipFilter::Linear, [0.5, 2.0]));
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// Kernel argument, in order: in:FILE, out:FILE:BYTES, inout:FILE:OUTFILE, zero:BYTES,
     /// local:BYTES, i32:N and the like, f32x4:1,2,3,4 and the like, bytes:HEX,
     /// image2d:FILE.png[:OUT.png], image:40x32[x8]:ORDER:CHANNEL:FILE[:OUTFILE] (no FILE: zeros),
-    /// sampler:ADDRESS:FILTER[:norm]
+    /// sampler:ADDRESS:FILTER[:norm][:mip=FILTER][:lod=LEAST-MOST]
     #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
     args: Vec<String>,
     /// Resource of a shader at a set (WGSL: group) and binding, or push constants:

@@ -9,7 +9,9 @@
 mod caches;
 mod common;
 mod compute;
+mod formats;
 mod programs;
 mod refused;
+mod samplers;
 mod samples;
 mod textures;

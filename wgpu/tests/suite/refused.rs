@@ -29,28 +29,6 @@ fn options_that_cannot_be() {
     ));
 }
 
-/// wgpu has no error for a sampler that a device lacks: it counts as lost.
-#[test]
-fn linear_filters_between_levels_lose_the_device() {
-    for (mipmap_filter, refused) in [
-        (wgpu::MipmapFilterMode::Nearest, false),
-        (wgpu::MipmapFilterMode::Linear, true),
-    ] {
-        let gpu = Gpu::open("tgllp");
-        let (tell, lost) = mpsc::channel();
-        gpu.device.set_device_lost_callback(move |reason, _| {
-            let _ = tell.send(reason);
-        });
-        let _ = gpu.device.create_sampler(&wgpu::SamplerDescriptor {
-            mipmap_filter,
-            ..Default::default()
-        });
-        let polled = || gpu.device.poll(wgpu::PollType::Poll);
-        let _ = catch_unwind(AssertUnwindSafe(polled));
-        assert_eq!(lost.try_recv().is_ok(), refused, "{mipmap_filter:?}");
-    }
-}
-
 #[test]
 fn render_pipelines_are_errors() {
     let gpu = Gpu::open("tgllp");

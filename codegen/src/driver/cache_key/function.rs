@@ -64,8 +64,6 @@ impl<'a> FunctionWriter<'a> {
                 addressing,
                 linear,
                 normalized,
-                // A declared sampler does not compare.
-                compare: _,
             } = *s;
             w.u8(addressing as u8);
             w.u8(u8::from(linear));

@@ -7,8 +7,8 @@
 
 use super::cube;
 use super::memory::{Memory, MemoryError, from_le};
-pub use crate::ir::{Addressing, Compare, Sampler};
-use crate::ir::{ImageFact, ImageShape, SamplerFact};
+use super::sampler::{Axis, Sampler};
+use crate::ir::{ImageFact, ImageShape};
 use half::f16;
 
 /// Storage format of a component.
@@ -94,8 +94,8 @@ impl Component {
 
 /// Image in memory.
 ///
-/// Texels are contiguous, row by row, and rows slice by slice or layer by layer. A multisampled
-/// image has one plane per sample within each layer.
+/// Texels are contiguous, row by row, rows slice by slice or layer by layer, and these level by
+/// level. A multisampled image has one plane per sample within each layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Image {
     /// Shape of the image.
@@ -105,6 +105,8 @@ pub struct Image {
     pub extent: [u32; 3],
     /// Samples of a texel.
     pub samples: u32,
+    /// Levels of detail, each half as large as the one before.
+    pub levels: u32,
     /// Number of components of a texel: 1, 2 or 4, in the order of the four that kernels see.
     pub components: u32,
     /// Storage format of each component.
@@ -116,13 +118,6 @@ pub struct Image {
 /// Texel of four components, as a kernel sees it.
 pub(super) type Texel = [u32; 4];
 
-/// One or two texels along an axis, with the weight of the second.
-#[derive(Clone, Copy, Default)]
-struct Axis {
-    texels: [i64; 2],
-    weight: f32,
-}
-
 impl Image {
     fn one(&self) -> u32 {
         if self.component.is_integer() {
@@ -130,6 +125,36 @@ impl Image {
         } else {
             1f32.to_bits()
         }
+    }
+
+    /// Returns a level of detail as an image of one level; `None` where there is none.
+    pub(super) fn level(&self, level: u64) -> Option<Image> {
+        let shrinking = match self.shape {
+            ImageShape::D1 | ImageShape::D1Array | ImageShape::Buffer => 1,
+            ImageShape::D3 => 3,
+            _ => 2,
+        };
+        let mut out = *self;
+        for _ in 0..(level < u64::from(self.levels.max(1))).then_some(level)? {
+            let texels = out.extent.iter().map(|n| u64::from(*n)).product::<u64>();
+            let bytes = self.samples.max(1) * self.components * self.component.bytes();
+            out.address += texels * u64::from(bytes);
+            for n in out.extent.iter_mut().take(shrinking) {
+                *n = (*n / 2).max(1);
+            }
+        }
+        out.levels = 1;
+        Some(out)
+    }
+
+    /// Returns the bytes of all texels.
+    pub fn byte_len(&self) -> u64 {
+        let last = self.level(u64::from(self.levels.max(1)) - 1);
+        let last = last.unwrap_or(*self);
+        let texels = last.extent.iter().map(|n| u64::from(*n));
+        let texel = self.samples.max(1) * self.components * self.component.bytes();
+        let level = texels.fold(u64::from(texel), u64::saturating_mul);
+        (last.address - self.address).saturating_add(level)
     }
 
     /// Returns the address of a texel; `None` outside of the image.
@@ -234,11 +259,10 @@ impl Image {
     fn sample_cube(
         &self,
         memory: &mut dyn Memory,
-        by: (&Sampler, Option<f32>),
+        (by, linear): ((&Sampler, Option<f32>), bool),
         [x, y, z, cube]: [f32; 4],
     ) -> Result<Texel, MemoryError> {
         let [size, _, faces] = self.extent;
-        let linear = by.0.linear && !self.component.is_integer();
         let cubes = i64::from(faces / 6);
         let cube = match self.shape {
             ImageShape::CubeArray => (cube.round_ties_even() as i64).clamp(0, cubes - 1),
@@ -257,25 +281,50 @@ impl Image {
         Ok(sum.map(f32::to_bits))
     }
 
-    /// Samples the image at coordinates, and compares with a reference if there is one.
+    /// Samples the image at coordinates and a level of detail, and compares with a reference if
+    /// there is one.
     pub(super) fn sample(
         &self,
         memory: &mut dyn Memory,
         sampler: &Sampler,
-        coords: [f32; 4],
+        (coords, lod): ([f32; 4], f32),
         reference: Option<f32>,
     ) -> Result<Texel, MemoryError> {
+        let chosen = sampler.levels(self.levels, self.component.is_integer(), lod);
+        let mut sum: Option<[f32; 4]> = None;
+        for (level, weight) in chosen.levels {
+            let Some(image) = self.level(level).filter(|_| weight != 0.0) else {
+                continue;
+            };
+            let by = ((sampler, reference), chosen.linear);
+            let texel = image.sample_level(memory, by, coords)?;
+            if weight == 1.0 {
+                return Ok(texel);
+            }
+            let parts = texel.map(|t| f32::from_bits(t) * weight);
+            let sum = sum.get_or_insert([0.0; 4]);
+            sum.iter_mut().zip(parts).for_each(|(s, p)| *s += p);
+        }
+        Ok(sum.unwrap_or_default().map(f32::to_bits))
+    }
+
+    /// Samples an image of one level.
+    fn sample_level(
+        &self,
+        memory: &mut dyn Memory,
+        ((sampler, reference), linear): ((&Sampler, Option<f32>), bool),
+        coords: [f32; 4],
+    ) -> Result<Texel, MemoryError> {
         if self.shape.is_cube() {
-            return self.sample_cube(memory, (sampler, reference), coords);
+            return self.sample_cube(memory, ((sampler, reference), linear), coords);
         }
         let all = self.shape.coordinates();
         let filtered = all - usize::from(self.shape.is_array());
-        let linear = sampler.linear && !self.component.is_integer();
         let mut axes = [Axis::default(); 3];
         let ends = coords.into_iter().zip(self.extent);
         for (n, (axis, (c, size))) in axes.iter_mut().zip(ends).enumerate() {
             if n < filtered {
-                *axis = sampler.axis(c, size, linear);
+                *axis = sampler.axis(n, c, size, linear);
             } else if n < all {
                 let layer = c.round_ties_even() as i64;
                 axis.texels = [layer.clamp(0, i64::from(size) - 1); 2];
@@ -375,70 +424,8 @@ impl Image {
                 ImageShape::D1 | ImageShape::D1Array | ImageShape::Buffer => 0,
                 _ => y.wrapping_sub(1),
             },
-            // Images have one level.
+            (ImageFact::Levels, _) if self.levels > 1 => self.levels,
             _ => 0,
-        }
-    }
-}
-
-impl Sampler {
-    /// Returns true if the comparison of a reference with a texel holds.
-    fn holds(&self, reference: f32, texel: f32) -> bool {
-        match self.compare {
-            Compare::Never => false,
-            Compare::Less => reference < texel,
-            Compare::Equal => reference == texel,
-            Compare::LessOrEqual => reference <= texel,
-            Compare::Greater => reference > texel,
-            Compare::NotEqual => reference != texel,
-            Compare::GreaterOrEqual => reference >= texel,
-            Compare::Always => true,
-        }
-    }
-
-    /// Returns a property of the sampler.
-    pub(super) fn fact(&self, fact: SamplerFact) -> u32 {
-        match fact {
-            SamplerFact::Addressing => match self.addressing {
-                Addressing::Border => 1,
-                Addressing::Edge => 2,
-                Addressing::Repeat => 3,
-                Addressing::Mirror => 4,
-            },
-            SamplerFact::Normalized => u32::from(self.normalized) * 8,
-            SamplerFact::Filter => u32::from(self.linear),
-            SamplerFact::Compare => self.compare as u32,
-            SamplerFact::Snap => {
-                if !self.linear && self.addressing == Addressing::Border {
-                    u32::MAX
-                } else {
-                    0
-                }
-            }
-        }
-    }
-
-    /// Returns the texels along an axis that a coordinate selects.
-    fn axis(&self, c: f32, texels: u32, linear: bool) -> Axis {
-        let size = texels as f32;
-        let u = match (self.addressing, self.normalized) {
-            (Addressing::Repeat, true) => (c - c.floor()) * size,
-            (Addressing::Mirror, true) => (c - 2.0 * (0.5 * c).round_ties_even()).abs() * size,
-            (_, true) => c * size,
-            (_, false) => c,
-        };
-        let last = i64::from(texels) - 1;
-        let inside = |i: i64| match self.addressing {
-            Addressing::Border => i,
-            Addressing::Edge | Addressing::Mirror => i.clamp(0, last),
-            Addressing::Repeat => i.rem_euclid(last + 1),
-        };
-        let from = if linear { u - 0.5 } else { u };
-        let first = from.floor();
-        let second = (first as i64).saturating_add(1);
-        Axis {
-            texels: [inside(first as i64), inside(second)],
-            weight: from - first,
         }
     }
 }

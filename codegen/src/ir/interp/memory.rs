@@ -1,6 +1,7 @@
 //! Memories of the interpreter.
 
-use super::image::{Image, Sampler};
+use super::image::Image;
+use super::sampler::Sampler;
 use crate::ir::data::ADDRESS_BYTES;
 use crate::ir::printf::MAX_STRING;
 use crate::ir::{Data, DataRef, Module, Space, printf};

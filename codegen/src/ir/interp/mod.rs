@@ -37,10 +37,12 @@ mod print;
 pub(crate) mod pure;
 #[cfg(test)]
 mod reference;
+mod sampler;
 mod thread;
 
-pub use image::{Addressing, Compare, Component, Image, Sampler};
+pub use image::{Component, Image};
 pub use memory::{Buffers, Memory, MemoryError};
+pub use sampler::{Addressing, Compare, MipFilter, Sampler};
 
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Origin, Scalar, Type};
@@ -279,7 +281,8 @@ impl<'m> Loaded<'m> {
                 ArgKind::Value | ArgKind::Ptr => {}
             }
         }
-        tables.samplers.extend_from_slice(&func.samplers);
+        let own = func.samplers.iter().map(|s| Sampler::from(*s));
+        tables.samplers.extend(own);
         let args = &args[..];
         let mut stats = Stats::default();
         let mut fuel = fuel;

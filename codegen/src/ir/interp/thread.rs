@@ -507,7 +507,6 @@ fn texels(
         }
         let place = bits.map(|b| i64::from(b as i32));
         let failed = |e: super::MemoryError| format!("lane {lane}: {e}");
-        // Images have one level of detail.
         let level = match lod.expand() {
             Some(v) => lane_of(&frame.values[v], lane)?,
             None => 0,
@@ -519,7 +518,7 @@ fn texels(
                 for (n, t) in texel.iter_mut().enumerate() {
                     *t = lane_of(from.ok_or("no texels")?, n * lanes + lane)? as u32;
                 }
-                if level == 0 {
+                if let Some(image) = image.level(level) {
                     image.store(memory.memory, place, texel).map_err(failed)?;
                 }
                 continue;
@@ -531,10 +530,14 @@ fn texels(
                     Some(v) => Some(f32::from_bits(lane_of(&frame.values[v], lane)? as u32)),
                     None => None,
                 };
-                image.sample(memory.memory, &sampler, coords, reference)
+                // Without a level it is 0, as a float too.
+                let at = (coords, f32::from_bits(level as u32));
+                image.sample(memory.memory, &sampler, at, reference)
             }
-            _ if level != 0 => Ok([0; 4]),
-            _ => image.load(memory.memory, place),
+            _ => match image.level(level) {
+                Some(image) => image.load(memory.memory, place),
+                None => Ok([0; 4]),
+            },
         };
         for (n, t) in texel.map_err(failed)?.into_iter().enumerate() {
             *out.get_mut(n * lanes + lane).ok_or("a lane too many")? = u64::from(t);

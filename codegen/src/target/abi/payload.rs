@@ -183,8 +183,8 @@ impl Payload {
             }
         }
         for (_, fact) in &asked {
-            use crate::ir::SamplerFact::{Compare, Filter};
-            if let ArgFact::Sampler(fact @ (Filter | Compare)) = fact
+            if let ArgFact::Sampler(fact) = fact
+                && !fact.is_driver()
                 && target.features().sampler
             {
                 let name = fact.name();

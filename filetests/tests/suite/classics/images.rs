@@ -109,6 +109,7 @@ fn blur() -> Classic {
             shape: ImageShape::D2,
             extent: [w as u32, h as u32, 1],
             samples: 1,
+            levels: 1,
             components: 4,
             component,
         };
@@ -119,12 +120,7 @@ fn blur() -> Classic {
             args: vec![
                 Arg::Image(of(Component::Unorm8), u8s(&image)),
                 Arg::Image(of(Component::F32), f32s(&vec![0.0; out.len()])),
-                Arg::Sampler(Sampler {
-                    addressing: Addressing::Edge,
-                    linear: true,
-                    normalized: false,
-                    ..Sampler::default()
-                }),
+                Arg::Sampler(Sampler::new(Addressing::Edge, true)),
             ],
             expect: vec![None, Some(f32s(&out)), None],
         }

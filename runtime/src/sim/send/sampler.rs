@@ -7,7 +7,7 @@
 
 use super::super::cube;
 use super::super::image::{SimImage, Texel};
-use super::super::sampler::{Samplers, gather, sample};
+use super::super::sampler::{Samplers, dimensions, gather, sample, sample_levels};
 use super::super::surface::Surface;
 use super::super::thread::Thread;
 use super::plan::SendOp;
@@ -63,7 +63,7 @@ pub(super) struct Sample {
     op: SampleOp,
     /// Index of the sampler state, counted from the offset in the header.
     sampler: u8,
-    /// True if the sampler state matters. The result of `lod` is always 0 here.
+    /// True if the sampler state matters.
     filters: bool,
     params: &'static [Param],
     rows: PayloadRows,
@@ -109,7 +109,7 @@ impl Sample {
         Ok(Sample {
             op: sample.op,
             sampler: sample.sampler,
-            filters: sample.op.reads_state() && sample.op != SampleOp::Lod,
+            filters: sample.op.reads_state(),
             params,
             rows: PayloadRows::new(s, message, grf),
             header: message.header.then_some(s.src0),
@@ -216,9 +216,15 @@ impl Sample {
                 }
             }
             (SampleOp::SampleInfo, _) => [image.desc.samples(), 0, 0, 0],
-            // Samples are not compressed. The level, clamped and not, is 0, since there are no
-            // neighbours to compare with.
-            (SampleOp::LdMcs | SampleOp::Lod, _) => [0; 4],
+            // Samples are not compressed.
+            (SampleOp::LdMcs, _) => [0; 4],
+            // The level of detail, clamped and not. It is 0, since there are no neighbours to
+            // compare with.
+            (SampleOp::Lod, Some(s)) => {
+                let last = image.desc.levels().saturating_sub(1);
+                let [least, _] = s.lod();
+                [least.min(last as f32).to_bits(), 0, 0, 0]
+            }
             (op, Some(s)) => {
                 let float = |p| self.float(value(p));
                 let coords = [Param::U, Param::V, Param::R].map(float);
@@ -237,13 +243,14 @@ impl Sample {
                         gather(image, s, coords, offsets, 0, reference)
                     }
                     _ => {
-                        let level = level(image, self.detail(image, float));
-                        let level = level.and_then(|l| image.level(l));
-                        let image = level.as_ref().unwrap_or(image);
-                        if image.desc.ty().is_cube() {
-                            return cube::sample(image, s, coords, float(Param::Ai), reference);
-                        }
-                        sample(image, s, coords, offsets, reference)
+                        let detail = self.detail(image, coords, float);
+                        sample_levels(image, s, detail, |level, filter| {
+                            if level.desc.ty().is_cube() {
+                                let at = (coords, float(Param::Ai));
+                                return cube::sample(level, s, filter, at, reference);
+                            }
+                            sample(level, s, filter, (coords, offsets), reference)
+                        })
                     }
                 }
             }
@@ -290,16 +297,21 @@ impl Sample {
     }
 
     /// Returns the level of detail that a sample asks for. Without a parameter for it, it is 0,
-    /// since a kernel's channels are no neighbours.
-    fn detail(&self, image: &SimImage, float: impl Fn(Param) -> f32) -> f32 {
+    /// since a kernel's channels are no neighbours, and a bias is all.
+    fn detail(&self, image: &SimImage, at: [f32; 3], float: impl Fn(Param) -> f32) -> f32 {
         match self.op {
             SampleOp::SampleL | SampleOp::SampleLC => float(Param::Lod),
             SampleOp::SampleB | SampleOp::SampleBC => float(Param::Bias),
             SampleOp::SampleD | SampleOp::SampleDC => {
                 // The longer of the two gradients, in texels.
                 let length = |steps: [Param; 3]| {
-                    let texels = steps.into_iter().zip(image.extent);
-                    let squares = texels.map(|(p, n)| (float(p) * n as f32).powi(2));
+                    let steps = steps.map(&float);
+                    if image.desc.ty().is_cube() {
+                        return cube::step(at, steps, image.extent[0] as f32);
+                    }
+                    let filtered = dimensions(image);
+                    let texels = steps.into_iter().zip(image.extent).take(filtered);
+                    let squares = texels.map(|(step, n)| (step * n as f32).powi(2));
                     squares.sum::<f32>().sqrt()
                 };
                 let x = length([Param::DuDx, Param::DvDx, Param::DrDx]);
@@ -309,13 +321,6 @@ impl Sample {
             _ => 0.0,
         }
     }
-}
-
-/// Returns the nearest level of an image; `None` for the first.
-fn level(image: &SimImage, detail: f32) -> Option<u32> {
-    let last = image.desc.levels().saturating_sub(1);
-    let nearest = ((detail + 0.5).floor() as u32).min(last);
-    (nearest > 0).then_some(nearest)
 }
 
 #[cfg(test)]

@@ -216,6 +216,10 @@ impl Texels {
                 }
             }
             TexelOp::Write { mask: written } => {
+                if let Some(i) = image.filter(|i| !i.format.channel().is_written()) {
+                    let name = i.format.channel().name();
+                    return Err(format!("a typed write to an image of {name}"));
+                }
                 t.counts.bytes_written += moved;
                 for i in channels(mask) {
                     let Some(image) = of(t, i) else {

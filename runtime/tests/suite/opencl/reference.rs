@@ -123,14 +123,14 @@ fn argument(arg: &case::Arg) -> cl::Arg {
         } => cl::Arg::Image(image(*format, *desc, data)),
         case::Arg::Sampler(s) => cl::Arg::Sampler(cl::SamplerDesc {
             normalized: s.normalized,
-            address: match s.address {
+            address: match s.address[0] {
                 AddressMode::None => 0x1130,
                 AddressMode::ClampToEdge => 0x1131,
                 AddressMode::Clamp => 0x1132,
                 AddressMode::Repeat => 0x1133,
                 AddressMode::Mirror => 0x1134,
             },
-            filter: match s.filter {
+            filter: match s.mag {
                 FilterMode::Nearest => 0x1140,
                 FilterMode::Linear => 0x1141,
             },

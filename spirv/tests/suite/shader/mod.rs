@@ -181,10 +181,8 @@ impl Shader {
                         _ => Addressing::Edge,
                     };
                     let sampler = memory.add_sampler(Sampler {
-                        addressing,
-                        linear: false,
                         normalized: true,
-                        ..Sampler::default()
+                        ..Sampler::new(addressing, false)
                     });
                     args.push(Arg(vec![sampler]));
                     continue;
@@ -197,6 +195,7 @@ impl Shader {
                         shape: ImageShape::D2,
                         extent: [words, 1, 1],
                         samples: 1,
+                        levels: 1,
                         components: 1,
                         component: Component::Uint32,
                         address: last,

@@ -5,9 +5,9 @@ use crate::ir::instructions::ValueList;
 use crate::ir::opcode::Out;
 use crate::ir::text::lexer::Token;
 use crate::ir::{
-    Addressing, ArgKind, BindingPlace, Block, Compare, FloatControls, FuncKind, Function,
-    ImageAccess, ImageShape, InstData, Linkage, Opcode, Param, ParamInfo, ParamRole, Reflection,
-    Resource, Sampler, Scalar, Signature, SourceLoc, Type, Value,
+    Addressing, ArgKind, BindingPlace, Block, FloatControls, FuncKind, Function, ImageAccess,
+    ImageShape, InstData, Linkage, Opcode, Param, ParamInfo, ParamRole, Reflection, Resource,
+    Sampler, Scalar, Signature, SourceLoc, Type, Value,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Span};
@@ -236,7 +236,6 @@ impl Parser<'_> {
                 addressing,
                 linear,
                 normalized: self.eat_word("norm"),
-                compare: Compare::Never,
             });
             if !self.eat(',') {
                 break;

@@ -57,7 +57,7 @@ const SAMPLERS: [(&str, Sampler); 14] = {
 
 /// Generates coordinates around an image of `size` texels, or in it where they must be inside.
 fn around(s: &Sampler, size: f64) -> impl Fn(&mut Rng, usize) -> f32 {
-    let inside = s.address == AddressMode::None;
+    let inside = s.address[0] == AddressMode::None;
     let (lo, hi) = if inside {
         (0.5, size - 0.5)
     } else {
@@ -124,7 +124,7 @@ pub fn cases() -> Vec<Case> {
                     .sampler(s),
             );
         }
-        if s.filter == FilterMode::Nearest {
+        if s.mag == FilterMode::Nearest {
             cases.extend([
                 line("sample_signed")
                     .buffer::<i32>(4 * points, zero)
