@@ -181,8 +181,8 @@ impl ChannelType {
         )
     }
 
-    /// Returns OpenCL's number (`CL_UNORM_INT8` and the like). Packed integers and floats have none;
-    /// theirs are behind all of OpenCL.
+    /// Returns OpenCL's number (`CL_UNORM_INT8` and the like). Packed integers and floats have
+    /// none; theirs are behind all of OpenCL.
     pub const fn number(self) -> u32 {
         match self {
             ChannelType::SnormInt8 => 0x10d0,

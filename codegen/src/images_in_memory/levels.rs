@@ -155,8 +155,8 @@ impl<'f> Body<'f> {
         vec![number, self.cast(Scalar::F32, bits), some]
     }
 
-    /// Builds a pass for each of the levels, in a loop if there may be two. Returns the texel of all
-    /// passes.
+    /// Builds a pass for each of the levels, in a loop if there may be two. Returns the texel of
+    /// all passes.
     pub fn each_level(&mut self, levels: &Levels, pass: &mut LevelBuild<'_, 'f>) -> Vec<Value> {
         let sizes = self.first_sizes();
         let Some(number) = levels.number else {

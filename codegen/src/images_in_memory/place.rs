@@ -122,8 +122,8 @@ impl Body<'_> {
         }
     }
 
-    /// Returns the sizes of a level that exists, and the texels before it: uniform if its number is,
-    /// or by lanes.
+    /// Returns the sizes of a level that exists, and the texels before it: uniform if its number
+    /// is, or by lanes.
     pub fn at_level(&mut self, first: [Value; 3], lod: Value) -> ([Value; 3], Value) {
         let shrinking = self.shrinking();
         let lanes = self.b.ty(lod).lanes();

@@ -155,12 +155,12 @@ impl ImageFact {
 
 gantry_isa_gen::named_enum! {
     /// Property of a sampler that a kernel can query, with the numbers of Intel's driver
-    /// (`sampler_patch_values.h`). Kernels query those from the filter on where there is no sampler,
-    /// to sample images in memory.
+    /// (`sampler_patch_values.h`). Kernels query those from the filter on where there is no
+    /// sampler, to sample images in memory.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
     pub enum SamplerFact {
-        /// Addressing mode of the first coordinate: 0 undefined, 1 border of zeros, 2 clamp to edge,
-        /// 3 repeat, 4 mirrored repeat.
+        /// Addressing mode of the first coordinate: 0 undefined, 1 border of zeros, 2 clamp to
+        /// edge, 3 repeat, 4 mirrored repeat.
         Addressing = "addressing",
         /// 8 for normalized coordinates, else 0.
         Normalized = "normalized",

@@ -155,8 +155,8 @@ fn desc(size: &[u32], ty: Option<ImageType>) -> ImageDesc {
 }
 
 /// Parses `ADDRESS:FILTER` and what follows: `norm`, `mip=FILTER`, `lod=LEAST-MOST`. Address modes
-/// that differ by coordinate and filters that differ for magnified and minified texels are separated
-/// by `/`.
+/// that differ by coordinate and filters that differ for magnified and minified texels are
+/// separated by `/`.
 pub(crate) fn sampler(rest: &str) -> Result<Sampler, String> {
     let form = || {
         "the form is sampler:ADDRESS:FILTER, and then any of :norm, :mip=FILTER and :lod=LEAST-MOST"

@@ -1,5 +1,5 @@
-//! Samplers of the interpreter: texels along an axis, and levels of detail by Vulkan ("Image Level(s)
-//! Selection"), implemented independently.
+//! Samplers of the interpreter: texels along an axis, and levels of detail by Vulkan ("Image
+//! Level(s) Selection"), implemented independently.
 
 pub use crate::ir::{Addressing, Compare};
 use crate::ir::{Sampler as Declared, SamplerFact};
