@@ -213,12 +213,15 @@ impl Body<'_> {
         };
         let lanes = self.b.ty(start).lanes();
         let [here, there] = [sizes, first].map(|[width, height, _]| {
+            let own = self.b.ty(width).lanes();
             // A layer has at most 2^28 texels, and there are at most 2,048.
             let layer = match self.shape {
                 ImageShape::D1Array => width,
-                _ => self.b.ins().imul(width, height),
+                _ => {
+                    let height = self.b.splat(height, own);
+                    self.b.ins().imul(width, height)
+                }
             };
-            let own = self.b.ty(layer).lanes();
             let layers = self.b.splat(skipped, own);
             let qwords = Type::clamped(Scalar::I64, own);
             self.b.ins().umul_wide(qwords, layer, layers)

@@ -4,8 +4,8 @@
 //! and with no other predecessor, which computes little and jumps there. The operations of the arms
 //! move before the branch. A parameter that differs becomes a `select`. If none differs, the branch
 //! was for nothing. So is a branch on `any` of a predicate to an arm that changes values only under
-//! this predicate: without it the arm gives what the other edge does. A branch on what a `goto` or a
-//! `join` leaves stays: it is a jump of the mask stack.
+//! this predicate: without it the arm gives what the other edge does. A branch on what a `goto` or
+//! a `join` leaves stays: it is a jump of the mask stack.
 //!
 //! Limits: [`VALUES`] selects, and [`COMPUTES`] instructions of selects and arms. Linear time.
 

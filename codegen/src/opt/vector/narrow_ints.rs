@@ -187,7 +187,10 @@ fn is_product_of_bytes(func: &Function, data: &InstData) -> bool {
     };
     args.iter().all(|&v| {
         let extend = func.dfg.def_inst(v).map(|i| func.dfg.data(i));
-        matches!(extend, Some(InstData::Unary { arg, .. }) if func.dfg.ty(*arg).scalar() == Scalar::I8)
+        let Some(&InstData::Unary { arg, .. }) = extend else {
+            return false;
+        };
+        func.dfg.ty(arg).scalar() == Scalar::I8
     })
 }
 
