@@ -74,11 +74,11 @@ mod tests {
         let (x, lane) = (u64::from(x), u64::from(u32::MAX));
         if m.fits {
             assert!(x * m.multiplier <= lane);
-            return x * m.multiplier >> m.shift;
+            return (x * m.multiplier) >> m.shift;
         }
-        let high = x * m.multiplier >> 32;
+        let high = (x * m.multiplier) >> 32;
         if m.more {
-            ((x - high >> 1) + high) >> (m.shift - 1)
+            (((x - high) >> 1) + high) >> (m.shift - 1)
         } else {
             high >> m.shift
         }
