@@ -356,9 +356,12 @@ pub(crate) fn sampler(s: &interp::Sampler) -> Sampler {
         Addressing::Repeat => AddressMode::Repeat,
         Addressing::Mirror => AddressMode::Mirror,
     });
-    let filter = |linear| match linear {
-        true => FilterMode::Linear,
-        false => FilterMode::Nearest,
+    let filter = |linear| {
+        if linear {
+            FilterMode::Linear
+        } else {
+            FilterMode::Nearest
+        }
     };
     let [least, most] = s.lod.map(|n| f32::from(n) / 256.0);
     let out = Sampler::new(address[0], filter(s.mag))
