@@ -46,6 +46,15 @@ impl<N: EntityRef> Loops<N> {
         self.innermost[node].expand()
     }
 
+    /// Returns true if a node is in a loop, or in a loop in it.
+    pub fn contains(&self, this: Loop, node: N) -> bool {
+        let mut at = self.of(node);
+        while let Some(l) = at.filter(|l| *l != this) {
+            at = self.loops[l].parent.expand();
+        }
+        at.is_some()
+    }
+
     /// Returns the number of loops around a node.
     pub fn depth(&self, node: N) -> u32 {
         self.of(node).map_or(0, |l| self.loops[l].depth)

@@ -40,21 +40,34 @@ pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, _: &mut OptState) 
 
 /// Returns the elements that a load reads, where they are known.
 fn loaded(func: &Function, module: &Module, inst: Inst) -> Option<SmallVec<[u64; 8]>> {
+    let InstData::Load { addr, .. } = *func.dfg.data(inst) else {
+        return None;
+    };
+    if func.dfg.ty(addr).lanes() != 1 {
+        return None;
+    }
+    let (data, from) = address(func, addr)?;
+    elements(func, module, inst, data, from)
+}
+
+/// Returns the elements that a load reads from a place in constant data, where they are known.
+pub(super) fn elements(
+    func: &Function,
+    module: &Module,
+    inst: Inst,
+    data: DataRef,
+    from: u64,
+) -> Option<SmallVec<[u64; 8]>> {
     let InstData::Load {
-        mem,
-        addr,
-        offset,
-        mask,
-        ..
+        mem, offset, mask, ..
     } = *func.dfg.data(inst)
     else {
         return None;
     };
     let ty = func.dfg.ty(func.dfg.first_result(inst)?);
-    if mem.volatile || mask.is_some() || func.dfg.ty(addr).lanes() != 1 {
+    if mem.volatile || mask.is_some() {
         return None;
     }
-    let (data, from) = address(func, addr)?;
     let data = module.data.get(data)?;
     let from = from.wrapping_add_signed(i64::from(offset));
     let end = from.checked_add(u64::from(ty.bytes()))?;
@@ -74,7 +87,7 @@ fn loaded(func: &Function, module: &Module, inst: Inst) -> Option<SmallVec<[u64;
 }
 
 /// Returns the data of an address and the distance from its start.
-fn address(func: &Function, addr: Value) -> Option<(DataRef, u64)> {
+pub(super) fn address(func: &Function, addr: Value) -> Option<(DataRef, u64)> {
     let data = |v: Value| func.dfg.def_inst(v).map(|i| *func.dfg.data(i));
     match data(addr)? {
         InstData::Symbol { data, .. } => Some((data, 0)),

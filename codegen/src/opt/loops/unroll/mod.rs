@@ -1,17 +1,20 @@
-//! Full unrolling of loops with a small constant trip count.
+//! Full unrolling of loops with a constant trip count.
 //!
-//! The only exit is at the header, by a compare of a counter with a constant. The counter starts as
-//! a constant, and the only back edge adds a constant to it. The iterations become copies of the
-//! loop's blocks in sequence, with a constant counter in each.
+//! The only exit is at the header, by a condition that is known in each iteration
+//! ([`constants::Trial`]). The iterations become copies of the loop's blocks in sequence, with
+//! constants for what is known in each. Outer loops go first: in the copies of one, the trip counts
+//! of inner loops may be constants (`for (k = 0; k < j; ...)`), as are indices and branches.
 //!
 //! A loop that is too large for this may take its counter modulo a power of two (`w[k & 15]`), as
 //! rings of values are indexed. It is unrolled by that number. The counter is then a multiple of it
 //! plus a constant in each copy, and the remainders are constants.
 //!
-//! Limits: [`ITERATIONS`] iterations of a loop, [`LOOP`] instructions of its copies, [`FUNCTION`]
-//! instructions of all copies in a function. A function takes up to [`ROUNDS`] rounds of [`LOOPS`]
-//! loops. [`FOLDED`] instructions that fold in the copies count as one. Inner loops go first.
+//! Limits: [`ITERATIONS`] iterations of a loop, [`LOOP`] instructions that are left of it or
+//! [`ARRAYS`] where indices of vectors become constants, [`FUNCTION`] instructions that are left of
+//! all loops of a function. Trials look at [`STEPS`] instructions. A function takes up to
+//! [`ROUNDS`] rounds of [`LOOPS`] loops.
 
+mod constants;
 mod peel;
 mod runtime;
 mod shape;
@@ -19,35 +22,52 @@ mod shape;
 pub(in crate::opt) use peel::run as peel;
 pub(in crate::opt) use runtime::run as runtime;
 
-use super::Loops;
+use super::{Loop, Loops};
 use crate::ir::interp::Lanes;
 use crate::ir::interp::pure::evaluate;
-use crate::ir::{Block, ControlFlow, Function, Inst, InstData, IntCC, Opcode, Value};
+use crate::ir::{Block, ControlFlow, Function, Inst, InstData, IntCC, Opcode, Type, Value};
+use crate::opt::cfg::simplify_cfg;
 use crate::opt::clone_insts::{CloneMap, branch, jump_args};
 use crate::opt::{OptState, PassContext};
-use cranelift_entity::EntitySet;
+use constants::{Folder, Known, Trial, TrialLimits};
+use cranelift_entity::{EntitySet, SecondaryMap};
 use gantry_isa_gen::sem::FpMode;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shape::LoopShape;
 use std::collections::HashSet;
 
 /// Maximal iterations of a fully unrolled loop.
-const ITERATIONS: u32 = 64;
+const ITERATIONS: u32 = 256;
 /// Maximal trip count of a loop that is partially unrolled.
 const COUNTED: u32 = 5000;
 /// Maximal factor of partial unrolling, and instructions of the copies. Code size costs less than a
 /// ring with variable indices.
 const RING: u32 = 16;
 const RING_LOOP: usize = 3200;
-/// Maximal instructions of the copies of one loop.
+/// Maximal instructions that a fully unrolled loop leaves.
 const LOOP: usize = 1536;
-/// Maximal instructions of the copies of all loops of a function.
-const FUNCTION: usize = 4000;
-/// Instructions that fold in the copies and count as one: they are made and removed again.
+/// The same, if one in [`INDEXED`] of them reads or writes an element of a vector whose index
+/// becomes a constant.
+const ARRAYS: usize = 4096;
+const INDEXED: usize = 8;
+/// Maximal instructions that all loops of a function leave.
+const FUNCTION: usize = 8192;
+/// Maximal instructions that trials look at, of one loop and of a function.
+const TRIAL: usize = 1 << 14;
+const STEPS: usize = 1 << 16;
+/// Instructions that fold in the copies of a partially unrolled loop and count as one: they are
+/// made and removed again.
 const FOLDED: usize = 4;
-/// Maximal rounds of a function. Each unrolls the innermost loops, which makes others innermost.
+/// Maximal rounds of a function. Each unrolls loops that are in no other that it unrolls.
 const ROUNDS: usize = 8;
 /// Maximal loops that one round unrolls.
 const LOOPS: usize = 256;
+
+/// What is left of the limits of a function.
+struct Budget {
+    left: usize,
+    steps: usize,
+}
 
 /// Loop with a constant trip count that can be unrolled.
 struct CountedLoop {
@@ -56,21 +76,28 @@ struct CountedLoop {
     /// Counter, its first value and the unroll factor of partial unrolling; `None` for full
     /// unrolling.
     some: Option<(Value, u64, u32)>,
-    /// Instructions of all copies.
-    all: usize,
 }
 
 /// Runs the pass. Returns the number of loops that were unrolled.
 pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
-    let mut left = FUNCTION;
+    let folder = Folder {
+        module: ctx.module,
+        mode: ctx.float.mode(),
+    };
+    let mut left = Budget {
+        left: FUNCTION,
+        steps: STEPS,
+    };
     let mut done = 0;
     // Headers of partially unrolled loops: these stay loops.
     let mut rings: EntitySet<Block> = EntitySet::new();
     for _ in 0..ROUNDS {
         let cfg = state.cfg.get(func);
         let loops = super::find(func, &cfg);
-        let mut found = find(func, &cfg, &loops, &mut left, &ctx.float.mode());
-        found.retain(|l| !rings.contains(l.shape.header));
+        if loops.loops.is_empty() {
+            break;
+        }
+        let mut found = find(func, &cfg, &loops, &mut left, folder, &rings);
         // Partial unrolling goes first. It gives counters new values, and `last` must not hold the
         // old ones.
         found.sort_by_key(|l| l.some.is_none());
@@ -81,7 +108,7 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mu
         let mut last = CloneMap::default();
         for counted in &found {
             match counted.some {
-                None => unroll(func, counted, &mut last),
+                None => unroll(func, folder, counted, &mut last),
                 Some(some) => {
                     rings.insert(counted.shape.header);
                     unroll_some(func, counted, some);
@@ -91,6 +118,8 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mu
         func.rename(|v| last.followed(v));
         state.cfg.invalidate();
         state.cfg.remove_unreachable(func);
+        // Constants that copies pass to each other are known to the next round.
+        simplify_cfg::run(func, ctx, state);
         done += found.len() as u32;
     }
     done
@@ -123,24 +152,72 @@ fn size(func: &Function, blocks: &[Block], number: Option<Value>) -> usize {
     count + folded.div_ceil(FOLDED)
 }
 
-/// Returns the innermost loops that can be unrolled, and reduces the budget `left`.
+/// Returns loops that can be unrolled, none of them in another, and reduces the budget. Outer loops
+/// are tried first, with the loops in them.
 fn find(
     func: &Function,
     cfg: &ControlFlow,
     loops: &Loops,
-    left: &mut usize,
-    mode: &FpMode,
+    budget: &mut Budget,
+    folder: Folder<'_>,
+    rings: &EntitySet<Block>,
 ) -> Vec<CountedLoop> {
-    let straight = shape::innermost(func, cfg, loops).filter_map(|shape| {
-        let found = counted(func, shape, *left, mode)?;
-        *left -= found.all;
-        Some(found)
-    });
-    straight.take(LOOPS).collect()
+    let shapes = shape::nested(func, cfg, loops);
+    let mut trial = Trial::new(func, folder, loops, &shapes);
+    let mut taken: SecondaryMap<Loop, bool> = SecondaryMap::new();
+    let mut found = Vec::new();
+    // Outer loops have later numbers.
+    for l in loops.loops.keys().rev() {
+        let up = loops.loops[l].parent.expand();
+        if up.is_some_and(|up| taken[up]) {
+            taken[l] = true;
+            continue;
+        }
+        let Some(shape) = shapes[l].as_ref() else {
+            continue;
+        };
+        if found.len() == LOOPS || rings.contains(shape.header) {
+            continue;
+        }
+        let counted =
+            full(&mut trial, shape, budget).or_else(|| partial(func, shape, budget, &folder.mode));
+        if let Some(counted) = counted {
+            taken[l] = true;
+            found.push(counted);
+        }
+    }
+    found
 }
 
-fn counted(func: &Function, shape: LoopShape, left: usize, mode: &FpMode) -> Option<CountedLoop> {
-    if size(func, &shape.blocks, None) > LOOP || shape.blocks.len() > LOOP {
+/// Tries to unroll a loop fully, with the loops in it.
+fn full(trial: &mut Trial<'_>, shape: &LoopShape, budget: &mut Budget) -> Option<CountedLoop> {
+    let limits = TrialLimits {
+        iterations: ITERATIONS,
+        left: ARRAYS.min(budget.left),
+        steps: budget.steps.min(TRIAL),
+    };
+    let outcome = trial.run(shape, limits);
+    budget.steps -= trial.steps().min(budget.steps);
+    let outcome = outcome?;
+    if outcome.left > LOOP && outcome.indices * INDEXED < outcome.left {
+        return None;
+    }
+    budget.left -= outcome.left.min(budget.left);
+    Some(CountedLoop {
+        iterations: outcome.iterations,
+        some: None,
+        shape: shape.clone(),
+    })
+}
+
+/// Tries to unroll a loop by the number that it takes its counter modulo.
+fn partial(
+    func: &Function,
+    shape: &LoopShape,
+    budget: &mut Budget,
+    mode: &FpMode,
+) -> Option<CountedLoop> {
+    if shape.blocks.len() > LOOP || size(func, &shape.blocks, None) > LOOP {
         return None;
     }
     let compare = func.dfg.data(func.dfg.def_inst(shape.cond)?);
@@ -151,10 +228,15 @@ fn counted(func: &Function, shape: LoopShape, left: usize, mode: &FpMode) -> Opt
     let start = constant(func, *jump_args(func, shape.before).get(place)?)?;
     let bound = constant(func, args[1])?;
     let ty = func.dfg.ty(args[0]);
+    let ring = ring(func, &shape.blocks, args[0]).filter(|_| step == 1)?;
+    let size = size(func, &shape.blocks, Some(args[0]));
+    let all = size * ring as usize;
+    if all > RING_LOOP.min(budget.left) {
+        return None;
+    }
     let mask = ty.scalar().mask();
     let mut number = start;
     let mut iterations = 0;
-    let size = size(func, &shape.blocks, Some(args[0]));
     loop {
         let (x, y): (Lanes, Lanes) = (vec![number], vec![bound]);
         let value = |v: Value| if v == args[0] { &x } else { &y };
@@ -168,21 +250,14 @@ fn counted(func: &Function, shape: LoopShape, left: usize, mode: &FpMode) -> Opt
             return None;
         }
     }
-    let fits = |n: u32, most: usize| size * n as usize <= most.min(left);
-    let some = if iterations <= ITERATIONS && fits(iterations, LOOP) {
-        None
-    } else {
-        let n = ring(func, &shape.blocks, args[0]).filter(|n| iterations.is_multiple_of(*n))?;
-        if step != 1 || !fits(n, RING_LOOP) {
-            return None;
-        }
-        Some((args[0], start, n))
-    };
+    if !iterations.is_multiple_of(ring) {
+        return None;
+    }
+    budget.left -= all;
     Some(CountedLoop {
         iterations,
-        all: size * some.map_or(iterations, |s| s.2) as usize,
-        some,
-        shape,
+        some: Some((args[0], start, ring)),
+        shape: shape.clone(),
     })
 }
 
@@ -232,11 +307,16 @@ fn constant(func: &Function, v: Value) -> Option<u64> {
 }
 
 /// Unrolls a loop fully. `last` receives the header's values at exit.
-fn unroll(func: &mut Function, counted: &CountedLoop, last: &mut CloneMap) {
+fn unroll(func: &mut Function, folder: Folder<'_>, counted: &CountedLoop, last: &mut CloneMap) {
     let l = &counted.shape;
     let mut from = l.before;
     let mut copied = CloneMap::default();
     let mut order = Vec::new();
+    let mut constants = Constants {
+        folder,
+        made: FxHashMap::default(),
+        insts: Vec::new(),
+    };
     let params = func.dfg.block_params(l.header).to_vec();
     for n in 0..=counted.iterations {
         // The header's parameters are the arguments of the jump at the end of the last copy.
@@ -248,24 +328,91 @@ fn unroll(func: &mut Function, counted: &CountedLoop, last: &mut CloneMap) {
         };
         if n == counted.iterations {
             for &inst in head {
-                copied.inst(func, inst, from);
+                constants.clone_inst(func, &mut copied, inst, from);
             }
             branch(func, &mut copied, end, l.exit, from);
             break;
         }
-        copied.make_blocks(func, &l.blocks[1..], &mut order);
+        let mut all = Vec::new();
+        copied.make_blocks(func, &l.blocks[1..], &mut all);
         for &inst in head {
-            copied.inst(func, inst, from);
+            constants.clone_inst(func, &mut copied, inst, from);
         }
         branch(func, &mut copied, end, l.body, from);
-        copied.fill_blocks(func, &l.blocks[1..]);
+        let mut reached: FxHashSet<Block> = FxHashSet::default();
+        reached.extend(func.dfg.destinations(end).get(l.body).map(|d| d.block));
+        for (&block, &copy) in l.blocks[1..].iter().zip(&all) {
+            if reached.contains(&block) {
+                constants.clone_block(func, &mut copied, block, copy, &mut reached);
+                order.push(copy);
+            }
+        }
         from = copied.block(l.latch);
     }
     func.layout.insert_before(l.header, &order);
+    func.layout
+        .insts_mut(l.before)
+        .insert_many(0, constants.insts);
     let head = func.layout.insts(l.header).iter();
     let results = head.flat_map(|&i| func.dfg.results(i));
     for &v in params.iter().chain(results) {
         last.values.insert(v, copied.value(v));
+    }
+}
+
+/// Constants that copies of a loop share. They go to the start of the block before it.
+struct Constants<'a> {
+    folder: Folder<'a>,
+    made: FxHashMap<(Type, u64), Value>,
+    insts: Vec<Inst>,
+}
+
+impl Constants<'_> {
+    /// Appends a clone of an instruction, if it is no constant.
+    fn clone_inst(&mut self, func: &mut Function, copied: &mut CloneMap, inst: Inst, to: Block) {
+        let value = |v: Value| constants::known(func, copied.value(v));
+        if let Some(Known::Bits(bits)) = self.folder.fold(func, inst, value)
+            && let Some(result) = func.dfg.first_result(inst)
+        {
+            let ty = func.dfg.ty(result);
+            let insts = &mut self.insts;
+            let constant = *self.made.entry((ty, bits)).or_insert_with(|| {
+                let new = func.dfg.make_inst(constants::immediate(ty, bits), &[ty]);
+                insts.push(new);
+                func.dfg.results(new)[0]
+            });
+            copied.values.insert(result, constant);
+            return;
+        }
+        copied.inst(func, inst, to);
+    }
+
+    /// Fills the clone of a block, and adds the blocks that follow to those that are reached.
+    fn clone_block(
+        &mut self,
+        func: &mut Function,
+        copied: &mut CloneMap,
+        block: Block,
+        copy: Block,
+        reached: &mut FxHashSet<Block>,
+    ) {
+        let insts = func.layout.insts(block).to_vec();
+        let Some((&end, insts)) = insts.split_last() else {
+            return;
+        };
+        for &inst in insts {
+            self.clone_inst(func, copied, inst, copy);
+        }
+        if let InstData::Brif { cond, .. } = *func.dfg.data(end)
+            && let Some(Known::Bits(bits)) = constants::known(func, copied.value(cond))
+        {
+            let way = usize::from(bits & 1 == 0);
+            reached.extend(func.dfg.destinations(end).get(way).map(|d| d.block));
+            branch(func, copied, end, way, copy);
+            return;
+        }
+        reached.extend(func.dfg.destinations(end).iter().map(|d| d.block));
+        copied.inst(func, end, copy);
     }
 }
 

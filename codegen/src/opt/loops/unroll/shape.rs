@@ -3,9 +3,14 @@
 use crate::ir::{Block, ControlFlow, Function, InstData, Opcode, Value};
 use crate::opt::clone_insts::jump_args;
 use crate::opt::loops::{Loop, Loops};
+use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 
-/// Innermost loop with one entering jump, one jump back, and its only exit at the header.
+/// Nesting depth of loops that are looked at.
+const DEPTH: u32 = 16;
+
+/// Loop with one entering jump, one jump back, and its only exit at the header.
+#[derive(Clone)]
 pub(super) struct LoopShape {
     pub header: Block,
     /// Block that jumps into the loop, and block that jumps back.
@@ -35,18 +40,13 @@ impl LoopShape {
     }
 }
 
-/// Returns the loops of this shape.
+/// Returns the innermost loops of this shape.
 pub(super) fn innermost<'a>(
     func: &'a Function,
     cfg: &'a ControlFlow,
     loops: &'a Loops,
 ) -> impl Iterator<Item = LoopShape> + 'a {
-    let mut blocks: Vec<Vec<Block>> = vec![Vec::new(); loops.loops.len()];
-    for &block in cfg.order() {
-        if let Some(l) = loops.of(block) {
-            blocks[l.as_u32() as usize].push(block);
-        }
-    }
+    let mut blocks = blocks(cfg, loops, false);
     let mut inner: Vec<bool> = vec![true; loops.loops.len()];
     for data in loops.loops.values() {
         if let Some(up) = data.parent.expand() {
@@ -55,10 +55,38 @@ pub(super) fn innermost<'a>(
     }
     let all = loops.loops.keys();
     all.filter(move |l| inner[l.as_u32() as usize])
-        .filter_map(move |l| {
-            let blocks = std::mem::take(&mut blocks[l.as_u32() as usize]);
-            shape(func, cfg, loops, l, blocks)
-        })
+        .filter_map(move |l| shape(func, cfg, loops, l, std::mem::take(&mut blocks[l])))
+}
+
+/// Returns the shape of each loop that has it, nested up to [`DEPTH`] deep.
+pub(super) fn nested(
+    func: &Function,
+    cfg: &ControlFlow,
+    loops: &Loops,
+) -> SecondaryMap<Loop, Option<LoopShape>> {
+    let mut blocks = blocks(cfg, loops, true);
+    let mut out = SecondaryMap::new();
+    for l in loops.loops.keys() {
+        if loops.loops[l].depth <= DEPTH {
+            out[l] = shape(func, cfg, loops, l, std::mem::take(&mut blocks[l]));
+        }
+    }
+    out
+}
+
+/// Returns the blocks of each loop in reverse postorder, with those of inner loops if asked.
+fn blocks(cfg: &ControlFlow, loops: &Loops, inner: bool) -> SecondaryMap<Loop, Vec<Block>> {
+    let mut blocks: SecondaryMap<Loop, Vec<Block>> = SecondaryMap::new();
+    for &block in cfg.order() {
+        let mut at = loops.of(block);
+        while let Some(l) = at {
+            if loops.loops[l].depth <= DEPTH {
+                blocks[l].push(block);
+            }
+            at = loops.loops[l].parent.expand().filter(|_| inner);
+        }
+    }
+    blocks
 }
 
 fn shape(
@@ -69,7 +97,7 @@ fn shape(
     blocks: Vec<Block>,
 ) -> Option<LoopShape> {
     let header = loops.loops[this].header;
-    let inside = |b: Block| loops.of(b) == Some(this);
+    let inside = |b: Block| loops.contains(this, b);
     let &[(a, _), (b, _)] = cfg.preds(header) else {
         return None;
     };
@@ -97,12 +125,18 @@ fn shape(
         let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
         *b != header && dests.iter().any(|d| !inside(d.block))
     };
-    // Irreducible cycles would have uses before definitions.
+    // Irreducible cycles would have uses before definitions. Inner loops have their headers.
     let places: FxHashMap<Block, usize> = blocks.iter().enumerate().map(|(n, &b)| (b, n)).collect();
     let back = |(n, b): (usize, &Block)| {
         let end = func.layout.terminator(*b);
         let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
-        let mut to = dests.iter().filter_map(|d| places.get(&d.block));
+        let is_header = |b: Block| {
+            loops
+                .of(b)
+                .is_some_and(|l| l != this && loops.loops[l].header == b)
+        };
+        let to = dests.iter().filter(|d| !is_header(d.block));
+        let mut to = to.filter_map(|d| places.get(&d.block));
         to.any(|&to| to != 0 && to <= n)
     };
     if latch == header || blocks.iter().enumerate().any(back) {
