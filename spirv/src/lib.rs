@@ -116,6 +116,7 @@ mod uniformity;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
 mod width;
+mod work;
 
 pub use assemble::{AssembleError, assemble};
 pub use constants::{NoSpecValue, SpecValue};

@@ -157,7 +157,7 @@ fn translate_kernel(
         return emit(simd, module);
     }
     let candidates = width::candidates(m, entry.entry, &functions, options.target.as_ref());
-    judge.build_widest(module, &candidates, |simd, module| {
+    judge.build_best(module, &candidates, |simd, module| {
         emit(simd, module).map(|kernel| (kernel.function, kernel))
     })
 }

@@ -19,10 +19,3 @@ pub(crate) struct PreparedFunction {
     /// Indices of the parameters that have a lane for each channel, in ascending order.
     pub divergent: Vec<u32>,
 }
-
-impl PreparedFunction {
-    /// Returns true if channels leave some loop at different iterations.
-    pub fn has_divergent_loops(&self) -> bool {
-        self.graph.loops.keys().any(|l| self.uniformity.loops[l])
-    }
-}

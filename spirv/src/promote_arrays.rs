@@ -23,7 +23,8 @@ use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
-/// Bytes of registers for such variables in a thread with 4096 bytes: half of them.
+/// Bytes of registers for such variables, if the GRF file is not known. Else it is five eighths of
+/// the file. Where other values then do not fit, the width decides.
 const ROOM: u32 = 2048;
 
 /// Maximum bytes of a variable for each channel: what fits in the narrowest thread.
@@ -81,7 +82,7 @@ pub(crate) fn find(
     if m.logical {
         return PromotedArrays::default();
     }
-    let room = ROOM.max(file / 2);
+    let room = ROOM.max(file / 8 * 5);
     let mut insts = g.order.iter().flat_map(|b| &body.blocks[*b].insts);
     if !insts.any(|i| i.op == Op::Variable) {
         return PromotedArrays {

@@ -2,14 +2,8 @@
 //!
 //! Needs bodies with their structured form and uniformity. A wide thread executes uniform
 //! instructions once for more work-items, and there are fewer threads. But its loops run until the
-//! last channel leaves, and it has no more registers than a narrow one. The rules:
-//!
-//! - A kernel with divergent loops gets 16, as with Intel's compiler, or 32 where a GRF has 64
-//!   bytes.
-//! - Any other kernel gets 32.
-//! - It is narrower if its values do not fit.
-//! - It is also narrower if a narrower thread promotes private arrays that this one leaves in
-//!   scratch, and then needs no scratch.
+//! last channel leaves, and it has no more registers than a narrow one. [`crate::work`] estimates
+//! what each width has to do for a channel, and the compiler takes the one with the least.
 //!
 //! Register demand is estimated here, in bytes for the thread and for each of its channels. Each
 //! value counts from its definition to its last use, and instructions add temporaries. Where the
@@ -26,6 +20,7 @@ use crate::op_info;
 use crate::prepared::PreparedFunction;
 use crate::read::Id;
 use crate::uniformity::Uniformity;
+use crate::work;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::entity_set::sized;
 use gantry_codegen::{CompileOptions, WidthCandidate};
@@ -107,13 +102,9 @@ fn worthwhile(
     // Groups whose threads are not resident together cannot synchronize.
     let together =
         |w: u32| items == u64::MAX || items.div_ceil(u64::from(w)) <= MAX_RESIDENT_THREADS;
-    // In divergent loops, channels wait for those of their instruction. That has as many as two
-    // GRFs have dwords.
-    let parted = functions.iter().any(PreparedFunction::has_divergent_loops);
-    let waits = |w: u32| parted && w * 4 > 2 * grf_bytes;
     // More channels than a group fills are useless.
     let useful = |w: u32| w == 8 || u64::from(w) < items.saturating_mul(2);
-    let fits = |w: &u32| useful(*w) && together(*w) && !waits(*w);
+    let fits = |w: &u32| useful(*w) && together(*w);
     let widths: SmallVec<[u32; 3]> = [32, 16, 8].into_iter().filter(fits).collect();
     if widths.is_empty() {
         SmallVec::from_slice(&[32])
@@ -136,20 +127,17 @@ pub(crate) fn candidates(
         return smallvec![WidthCandidate {
             simd: only,
             fits: None,
-            narrower_saves_scratch: false,
+            work: 0,
         }];
     }
     let estimate = estimate(m, functions);
-    let candidate = |(n, &simd): (usize, &u32)| {
-        let narrower = &widths[n + 1..];
-        let mut arrays = functions.iter().map(|f| &f.arrays);
-        WidthCandidate {
-            simd,
-            fits: fits(target, estimate.at(simd)),
-            narrower_saves_scratch: arrays.any(|a| narrower.iter().any(|&n| a.fit_better(n, simd))),
-        }
+    let work = |w: u32| work::estimate(m, functions, grf_bytes, w);
+    let candidate = |&simd: &u32| WidthCandidate {
+        simd,
+        fits: fits(target, estimate.at(simd)),
+        work: work(simd),
     };
-    widths.iter().enumerate().map(candidate).collect()
+    widths.iter().map(candidate).collect()
 }
 
 /// Estimates the maximum demand of a kernel and its functions.

@@ -133,8 +133,8 @@ pub struct Demand {
     pub bytes: u32,
     /// Bytes of the GRFs that values may be allocated to.
     pub available: u32,
-    /// Bytes of the thread's scratch that the optimizer left as private memory.
-    pub scratch: u32,
+    /// True if loops stayed rolled, since the values of unrolled ones did not fit.
+    pub rolled: bool,
 }
 
 impl Demand {

@@ -37,7 +37,7 @@ use crate::isel::mask_stack::Finding;
 use crate::mir::liveness::Liveness;
 use crate::mir::{VCode, verify};
 use crate::mir_opt;
-use crate::passes::{PassSet, PassStats, Stage};
+use crate::passes::{Pass, PassSet, PassStats, Stage};
 use crate::regalloc::grf::baseline::Allocator;
 use crate::regalloc::grf::parts_demand::count_parts;
 use crate::regalloc::verify::checker;
@@ -238,16 +238,17 @@ pub(crate) struct PartialKernel {
     dumps: Vec<(Stage, String)>,
     /// Bytes of the GRFs that values may be in.
     limit: u32,
+    /// True if loops stayed rolled, since the values of unrolled ones did not fit.
+    rolled: bool,
 }
 
 impl PartialKernel {
     /// Demand of the kernel on the GRF file.
     pub(crate) fn demand(&self) -> Demand {
-        let payload = self.facts.payload.as_ref();
         Demand {
             bytes: self.live.least(),
             available: self.limit,
-            scratch: payload.map_or(0, |p| p.scratch_bytes),
+            rolled: self.rolled,
         }
     }
 
@@ -296,10 +297,12 @@ fn begin_for(
     work.run(BEFORE_REGALLOC)?;
     let limit = work.register_bytes();
     let (mut code, mut live) = work.form.live()?;
+    let mut rolled = false;
     if live.least() > limit {
         // Cheaper than spilling: the same without the passes that cost registers.
         let costly = policy::costly(&work.stats.passes);
         if costly != PassSet::default() {
+            rolled = costly.contains(Pass::Unroll);
             work.context.insts = code.insts;
             work.passes = work.passes.without(costly);
             work.run(BEFORE_REGALLOC)?;
@@ -310,6 +313,7 @@ fn begin_for(
         code,
         live,
         limit,
+        rolled,
         facts: work.facts,
         stats: work.stats,
         dumps: work.dumps,

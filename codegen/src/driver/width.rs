@@ -1,11 +1,14 @@
-//! Choice of a kernel's SIMD width: the widest at which its values fit the GRF file.
+//! Choice of a kernel's SIMD width: the one at which the least work is left for each channel.
 //!
-//! A front end gives the candidates and a function that builds the kernel at a width. Kernels whose
-//! fit the front end cannot tell are compiled up to register allocation, where demand is known.
+//! A front end gives the candidates, with an estimate of the work of each, and a function that
+//! builds the kernel at a width. The estimate is of code whose values fit the GRF file. Kernels
+//! whose fit the front end cannot tell are compiled up to register allocation, where demand is
+//! known. What spills, or fits only without the passes that cost registers, is more work.
 
 use crate::driver::context::Context;
 use crate::driver::options::{CompileOptions, Demand, ModuleCompilation};
 use crate::ir::{FuncRef, Module};
+use smallvec::SmallVec;
 
 /// SIMD width that a kernel may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,10 +18,15 @@ pub struct WidthCandidate {
     /// Fit of the kernel's values in the GRF file by the front end's estimate. `None` if that is
     /// inconclusive.
     pub fits: Option<bool>,
-    /// True if a narrower candidate holds private memory in registers that this one leaves in
-    /// scratch. This one is then taken only if it has nothing in scratch, or no narrower one does.
-    pub narrower_saves_scratch: bool,
+    /// Estimated work for each channel if all values fit, in a unit that the candidates share.
+    pub work: u64,
 }
+
+/// Cost of work, in thousandths, if loops had to stay rolled for the values to fit.
+const ROLLED: u64 = 1400;
+/// The same, if values are spilled: for any, and for as many as the GRF file has bytes.
+const SPILLS: u64 = 1150;
+const SPILLED_FILE: u64 = 750;
 
 /// Judge of a kernel's fit in the GRF file where an estimate is inconclusive.
 #[derive(Debug)]
@@ -31,52 +39,45 @@ pub enum WidthJudge<'c, 'o> {
     Compile(&'c mut Context, &'c mut ModuleCompilation<'o>),
 }
 
-/// Fit of a kernel in the GRF file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Fit {
-    /// Something must be spilled.
-    No,
-    /// Values fit, and private memory is in scratch.
-    Scratch,
-    /// Values fit, and nothing is in scratch.
-    Whole,
-}
-
-impl Fit {
-    fn of(demand: Demand) -> Fit {
-        match (demand.fits(), demand.scratch) {
-            (false, _) => Fit::No,
-            (true, 0) => Fit::Whole,
-            (true, _) => Fit::Scratch,
-        }
-    }
-
-    /// Returns true if values fit, and with `in_registers` nothing is in scratch.
-    fn is_wanted(self, in_registers: bool) -> bool {
-        self == Fit::Whole || self == Fit::Scratch && !in_registers
-    }
+/// Returns the work for each channel, where the demand of the kernel is known.
+fn cost(work: u64, demand: Demand) -> u64 {
+    let available = u64::from(demand.available.max(1));
+    let over = u64::from(demand.bytes).saturating_sub(available);
+    let spills = if over > 0 {
+        SPILLS + over.saturating_mul(SPILLED_FILE) / available
+    } else {
+        1000
+    };
+    let rolled = if demand.rolled { ROLLED } else { 1000 };
+    work.saturating_mul(spills) / 1000 * rolled / 1000
 }
 
 impl WidthJudge<'_, '_> {
-    /// Builds a kernel at the widest candidate that fits the GRF file, or at the last one if none
-    /// does. Candidates are given widest first, at least one.
+    /// Builds a kernel at the candidate with the least work for each channel. There is at least one
+    /// candidate. Of equal ones the first is taken.
     ///
     /// `build` appends the kernel and its functions to the module. Functions of widths that are not
     /// taken are removed.
     ///
     /// # Errors
-    /// Those of `build` for the candidate that is taken. A wider one that cannot be built is passed
+    /// Those of `build` for the candidate that is taken. Another one that cannot be built is passed
     /// over.
-    pub fn build_widest<K, E>(
+    pub fn build_best<K, E>(
         &mut self,
         module: &mut Module,
         candidates: &[WidthCandidate],
         mut build: impl FnMut(u32, &mut Module) -> Result<(FuncRef, K), E>,
     ) -> Result<K, E> {
-        // Widest that fits with private memory in scratch, while narrower ones are tried.
-        let mut widest = None;
-        for (n, candidate) in candidates.iter().enumerate() {
-            if n + 1 == candidates.len() && widest.is_none() {
+        let mut order: SmallVec<[WidthCandidate; 3]> = SmallVec::from_slice(candidates);
+        order.sort_by_key(|c| (c.fits == Some(false), c.work));
+        // The best that was tried, and its cost.
+        let mut best: Option<(u32, u64)> = None;
+        for (n, candidate) in order.iter().enumerate() {
+            if best.is_some_and(|(_, cost)| cost <= candidate.work) {
+                break;
+            }
+            // There is nothing to choose any more.
+            if n + 1 == order.len() && best.is_none() {
                 break;
             }
             if candidate.fits == Some(false) {
@@ -86,41 +87,48 @@ impl WidthJudge<'_, '_> {
             let Ok((function, kernel)) = build(candidate.simd, module) else {
                 continue;
             };
-            let in_registers = candidate.narrower_saves_scratch || widest.is_some();
-            if candidate.fits == Some(true) && !in_registers {
+            if candidate.fits == Some(true) {
                 return Ok(kernel);
             }
-            let fit = self.fit(module, function, in_registers);
-            if fit.is_wanted(in_registers) {
-                return Ok(kernel);
+            let cost = self
+                .demand(module, function)
+                .map(|d| cost(candidate.work, d));
+            let next = order.get(n + 1).map_or(u64::MAX, |c| c.work);
+            if let Some(cost) = cost {
+                let least = best.is_none_or(|(_, least)| cost < least);
+                if least && cost <= next {
+                    return Ok(kernel);
+                }
+                if least {
+                    best = Some((candidate.simd, cost));
+                }
             }
-            if fit.is_wanted(false) {
-                widest = widest.or(Some(candidate.simd));
+            if let WidthJudge::Compile(context, compilation) = self {
+                compilation.forget(context, function);
             }
             let mut functions = Vec::from(std::mem::take(&mut module.functions));
             functions.truncate(before);
             module.functions = functions.into();
         }
-        let last = candidates.last().map(|c| c.simd);
-        build(widest.or(last).unwrap_or(8), module).map(|(_, kernel)| kernel)
+        let last = order.last().map(|c| c.simd);
+        let simd = best.map(|b| b.0).or(last).unwrap_or(8);
+        build(simd, module).map(|(_, kernel)| kernel)
     }
 
-    /// Fit of a kernel. Errors count as no fit, since they are reported at the narrowest width. The
-    /// work is kept for the compile only if the fit is wanted.
-    fn fit(&mut self, module: &Module, function: FuncRef, in_registers: bool) -> Fit {
+    /// Demand of a kernel. `None` if it does not compile: that is reported at another width.
+    fn demand(&mut self, module: &Module, function: FuncRef) -> Option<Demand> {
         match self {
-            WidthJudge::None => Fit::Whole,
-            WidthJudge::Demand(context, options) => match module.functions.get(function) {
-                Some(f) => context.demand(module, f, options).map_or(Fit::No, Fit::of),
-                None => Fit::No,
-            },
+            WidthJudge::None => Some(Demand {
+                bytes: 0,
+                available: u32::MAX,
+                rolled: false,
+            }),
+            WidthJudge::Demand(context, options) => {
+                let func = module.functions.get(function)?;
+                context.demand(module, func, options).ok()
+            }
             WidthJudge::Compile(context, compilation) => {
-                let demand = compilation.begin(context, module, function);
-                let fit = demand.map_or(Fit::No, Fit::of);
-                if !fit.is_wanted(in_registers) {
-                    compilation.forget(context, function);
-                }
-                fit
+                compilation.begin(context, module, function).ok()
             }
         }
     }
