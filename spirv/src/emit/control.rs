@@ -2,7 +2,7 @@
 //! ones.
 
 use super::{Emit, Leaves, VarRole};
-use crate::body::{Block, Term};
+use crate::body::{Block, Phi, Term};
 use crate::cfg::Loop;
 use crate::cfg::structurize::Step;
 use crate::error::Error;
@@ -13,6 +13,9 @@ use cranelift_entity::packed_option::PackedOption;
 use gantry_codegen::builder::SimdLabel;
 use gantry_codegen::ir::{self, IntCC, SourceLoc, Value};
 use std::collections::BTreeMap;
+
+/// Blocks between a label and the end of an edge that are looked at.
+const MAX_WAY: u32 = 8;
 
 /// State of open constructs.
 #[derive(Default)]
@@ -33,6 +36,19 @@ pub(super) struct ControlState {
     cases: BTreeMap<(Block, Block), Value>,
     /// Block of each edge of a uniform switch.
     case_blocks: BTreeMap<(Block, Block), ir::Block>,
+    /// Phis of labels that begin as one of their arguments.
+    begun: BTreeMap<Id, BegunPhi>,
+}
+
+/// Phi that has the value of an argument from the beginning of its label's scope. Channels that
+/// pass this argument need no copy.
+struct BegunPhi {
+    arg: Id,
+    leaves: Leaves,
+    /// True while no channel has passed another argument.
+    untouched: bool,
+    /// True if it still has the argument's value in all channels that pass no other.
+    whole: bool,
 }
 
 struct UniformBranch {
@@ -195,13 +211,62 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Makes the phis of a label undefined where its scope begins. Otherwise their last values
-    /// would be live until here.
+    /// Gives the phis of a label a value where its scope begins: an argument, if that is known by
+    /// then. Otherwise they are undefined, or their last values would be live until here.
     fn forget_phis(&mut self, l: Block) -> Result<(), Error> {
         let phis = self.body.blocks[l].phis.iter();
         let phis = phis.filter(|p| self.u.divergent[p.id]);
-        let phis: Vec<(Id, Ty)> = phis.map(|p| (p.id, p.ty)).collect();
-        self.forget(VarRole::Phi, &phis)
+        let mut undefined: Vec<(Id, Ty)> = Vec::new();
+        for phi in phis {
+            self.control.begun.remove(&phi.id);
+            let first = self.first_argument(l, phi);
+            match first.filter(|arg| self.type_of(*arg).is_ok_and(|ty| ty == phi.ty)) {
+                Some(arg) => self.begin_phi(phi.id, arg)?,
+                None => undefined.push((phi.id, phi.ty)),
+            }
+        }
+        self.forget(VarRole::Phi, &undefined)
+    }
+
+    /// Argument of a phi that is defined where the scope of its label begins, and that at least
+    /// half of the edges pass.
+    fn first_argument(&self, l: Block, phi: &Phi) -> Option<Id> {
+        // The scope begins with the end of the immediate dominator, but for labels after loops. A
+        // header's phis change from iteration to iteration.
+        let here = self.block;
+        if self.g.idom[l].expand() != Some(here) || self.g.loop_with_header(l).is_some() {
+            return None;
+        }
+        // The definition and the immediate dominator both dominate the block of the edge.
+        let is_known = |arg: Id| {
+            let def = self.u.block[arg].expand();
+            def.is_some_and(|def| {
+                self.g.rpo_index[def] <= self.g.rpo_index[here]
+                    && self.g.exited_loop(def, here).is_none()
+            })
+        };
+        let count = |arg: Id| phi.args.iter().filter(|a| a.1 == arg).count();
+        let args = phi.args.iter().map(|a| a.1);
+        args.filter(|arg| is_known(*arg) && 2 * count(*arg) >= phi.args.len())
+            .max_by_key(|arg| count(*arg))
+    }
+
+    /// Begins a phi with the value of an argument in all channels.
+    fn begin_phi(&mut self, id: Id, arg: Id) -> Result<(), Error> {
+        let leaves = self.passed(arg, id)?;
+        let leaves: Leaves = leaves.iter().map(|v| self.b.splat(*v, self.simd)).collect();
+        let vars = self.declare(VarRole::Phi, id, &leaves, self.simd);
+        for (var, leaf) in vars.into_iter().zip(&leaves) {
+            self.b.def_var_all_lanes(var, *leaf);
+        }
+        let begun = BegunPhi {
+            arg,
+            leaves,
+            untouched: true,
+            whole: true,
+        };
+        self.control.begun.insert(id, begun);
+        Ok(())
     }
 
     /// Makes values for uses after a loop undefined where the loop begins.
@@ -451,7 +516,7 @@ impl Emit<'_, '_, '_> {
         if self.b.is_filled() {
             return Ok(());
         }
-        let mut all: Vec<(Id, Leaves)> = Vec::new();
+        let mut all: Vec<(Id, Id, Leaves)> = Vec::new();
         for phi in &self.body.blocks[to].phis {
             let arg = phi.args.binary_search_by_key(&from, |a| a.0);
             let Some((_, arg)) = arg.ok().and_then(|n| phi.args.get(n)) else {
@@ -466,15 +531,19 @@ impl Emit<'_, '_, '_> {
                     "{id} takes what is of another type"
                 )));
             }
-            all.push((phi.id, self.passed(*arg, phi.id)?));
+            all.push((phi.id, *arg, self.passed(*arg, phi.id)?));
         }
         // If all remaining channels take this edge at once, other channels no longer need their
         // values.
         let one = self.g.forward_preds[to].len() == 1 && self.g.exited_loop(from, to).is_none();
         let alone = one || self.g.is_back(from, to);
-        for (id, leaves) in all {
+        for (id, arg, leaves) in all {
             let divergent = self.u.divergent[id];
             let lanes = if divergent { self.simd } else { 1 };
+            let (same, in_all) = self.pass_begun(id, arg, from, to);
+            if same {
+                continue;
+            }
             let vars = self.declare(VarRole::Phi, id, &leaves, lanes);
             for (var, leaf) in vars.into_iter().zip(&leaves) {
                 let v = if divergent {
@@ -482,14 +551,55 @@ impl Emit<'_, '_, '_> {
                 } else {
                     *leaf
                 };
-                if alone {
+                if alone || in_all {
                     self.b.def_var_all_lanes(var, v)
                 } else {
                     self.b.def_var(var, v)
                 }
             }
+            if let Some(begun) = self.control.begun.get_mut(&id) {
+                begun.whole &= in_all || !alone;
+            }
         }
         Ok(())
+    }
+
+    /// Notes that channels pass an argument to a phi. Returns whether the phi has this value in
+    /// them already, and whether it may be assigned in all channels.
+    fn pass_begun(&mut self, id: Id, arg: Id, from: Block, to: Block) -> (bool, bool) {
+        let everywhere = self.is_whole(id, arg) && self.is_only_way(arg, from, to);
+        let Some(begun) = self.control.begun.get_mut(&id) else {
+            return (false, false);
+        };
+        if begun.arg == arg {
+            return (true, false);
+        }
+        let untouched = std::mem::take(&mut begun.untouched);
+        (false, untouched && everywhere)
+    }
+
+    /// Returns true if an argument of a phi is a phi that began with the same value, and still has
+    /// that in channels that did not come by its label.
+    fn is_whole(&self, id: Id, arg: Id) -> bool {
+        let begun = &self.control.begun;
+        match (begun.get(&id), begun.get(&arg)) {
+            (Some(own), Some(other)) => other.whole && own.leaves == other.leaves,
+            _ => false,
+        }
+    }
+
+    /// Returns true if all channels that come by the label of a phi go on by an edge, in the same
+    /// iteration.
+    fn is_only_way(&self, phi: Id, from: Block, to: Block) -> bool {
+        let mut at = self.u.block[phi].expand();
+        for _ in 0..MAX_WAY {
+            if at == Some(from) {
+                return self.g.succs[from].as_slice() == [to]
+                    && self.g.exited_loop(from, to).is_none();
+            }
+            at = at.and_then(|b| self.g.ipdom[b].expand());
+        }
+        false
     }
 
     fn code(&mut self, b: Block) -> Result<(), Error> {
