@@ -627,8 +627,9 @@ impl Emit<'_, '_, '_> {
         let is = |ty: Ty, want: Scalar, v: &Value| {
             let have = self.b.ty(*v).scalar();
             match types.kind(ty) {
-                // A generic pointer is as wide as one to its memory.
-                Type::Pointer(..) => matches!(have, Scalar::I32 | Scalar::I64),
+                // A generic pointer is as wide as one to its memory, and one into a promoted variable
+                // is an index.
+                Type::Pointer(..) => matches!(have, Scalar::I16 | Scalar::I32 | Scalar::I64),
                 _ => want == have,
             }
         };
@@ -667,7 +668,8 @@ impl Emit<'_, '_, '_> {
             op if block_io::is_supported(op) => self.image_block(inst),
             op if block2d_io::is_supported(op) => self.block2d(inst),
             op if async_copies::is_supported(op) => self.async_copy(inst),
-            Op::Undef => {
+            // Passes make null values.
+            Op::Undef | Op::ConstantNull => {
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
                 let scalars = self.m.types.scalars(ty);
                 let zero = |(ty, _): &(Ty, u64)| {
