@@ -20,17 +20,18 @@ use crate::uniformity::Uniformity;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use gantry_codegen::entity_set::sized;
+use gantry_codegen::graph::dominators::DominatorTree;
 use smallvec::SmallVec;
 use spirv::{Op, OpenclStd100Op as Std, StorageClass};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Bytes of registers for such variables in a thread with 4096 bytes: half of them.
-const ROOM: u32 = 2048;
+/// Bytes of registers for such variables in a thread with 4096 bytes: five eighths of them.
+const ROOM: u32 = 2560;
 
 /// Maximum bytes of a variable for each channel: what fits in the narrowest thread.
-const MAX_BYTES: u32 = ROOM / 8;
+const MAX_BYTES: u32 = 256;
 
 /// Maximum number of parts that a store with a divergent index visits without question. More cost
 /// more than a message.
@@ -56,6 +57,15 @@ struct AccessCosts {
     visits: bool,
 }
 
+/// Instructions that begin the lifetime of a variable.
+#[derive(Clone, Copy, Default)]
+enum Starts {
+    #[default]
+    None,
+    One(Block, u32),
+    Several,
+}
+
 /// Access to a variable.
 #[derive(Clone, Copy)]
 struct ArrayAccess {
@@ -74,6 +84,9 @@ struct ArrayFinder<'a, 'm> {
     u: &'a Uniformity,
     found: Vec<(PromotedArray, Ty)>,
     costs: Vec<AccessCosts>,
+    /// Accesses by variable, block and number, and where each variable is said to begin.
+    accesses: Vec<(u32, Block, u32)>,
+    starts: Vec<Starts>,
     /// Number of the current instruction, and the range of each loop with what it contains.
     point: u32,
     extents: SecondaryMap<Loop, Range<u32>>,
@@ -112,7 +125,7 @@ pub(crate) fn refine(
 }
 
 /// Finds the variables that may be promoted. An empty `Uniformity` gives the candidates by their
-/// uses alone. Half of `file`, the bytes of registers of a thread if known, is for them.
+/// uses alone. Five eighths of `file`, the bytes of registers of a thread if known, are for them.
 pub(crate) fn find(
     m: &Module<'_>,
     body: &Body,
@@ -124,7 +137,7 @@ pub(crate) fn find(
     if m.logical {
         return PromotedArrays::default();
     }
-    let room = ROOM.max(file / 2);
+    let room = ROOM.max(file / 8 * 5);
     let mut insts = g.order.iter().flat_map(|b| &body.blocks[*b].insts);
     if !insts.any(|i| i.op == Op::Variable) {
         return PromotedArrays {
@@ -139,6 +152,8 @@ pub(crate) fn find(
         u,
         found: Vec::new(),
         costs: Vec::new(),
+        accesses: Vec::new(),
+        starts: Vec::new(),
         point: 0,
         extents: extents(body, g),
         weight: 1,
@@ -167,6 +182,7 @@ pub(crate) fn find(
     for (bad, cost) in f.bad.iter_mut().zip(&f.costs) {
         *bad |= cost.visits && cost.promoted > cost.scratch;
     }
+    f.find_fresh();
     // Renumber the remaining ones.
     let mut numbers = Vec::new();
     let mut all = Vec::new();
@@ -239,18 +255,25 @@ fn passes_on(op: Op) -> bool {
 
 impl ArrayFinder<'_, '_> {
     /// Extends the live range of a variable by the current instruction, in a block. `begins` is set
-    /// if earlier contents are lost there.
-    fn touch(&mut self, n: usize, b: Block, begins: bool) {
+    /// if earlier contents are lost there, and true if these are of the whole variable.
+    fn touch(&mut self, n: usize, b: Block, begins: Option<bool>) {
         let Some((array, _)) = self.found.get_mut(n) else {
             return;
         };
         let mut range = self.point..self.point + 1;
-        if begins {
+        if let Some(whole) = begins {
+            if let Some(starts) = self.starts.get_mut(n) {
+                *starts = match starts {
+                    Starts::None if whole => Starts::One(b, self.point),
+                    _ => Starts::Several,
+                };
+            }
             array.begins_in = self.g.loop_of[b];
             if array.live.is_empty() {
                 return;
             }
         } else {
+            self.accesses.push((n as u32, b, self.point));
             // It is live in the whole of loops that it does not begin in.
             let mut at = self.g.loop_of[b].expand();
             while let Some(l) = at.filter(|l| array.begins_in.expand() != Some(*l)) {
@@ -263,6 +286,33 @@ impl ArrayFinder<'_, '_> {
         } else {
             array.live.start.min(range.start)..array.live.end.max(range.end)
         };
+    }
+
+    /// Finds variables whose contents are lost for all channels where their lifetime begins. That
+    /// is so if all accesses are after it, and in the loop that it is in. Channels that wait
+    /// elsewhere come to it before they access the variable again.
+    fn find_fresh(&mut self) {
+        if !self.starts.iter().any(|s| matches!(s, Starts::One(..))) {
+            return;
+        }
+        let tree = DominatorTree::new(&self.g.order, &self.g.idom);
+        let after = |starts: Option<&Starts>, b: Block, point: u32| match starts {
+            Some(&Starts::One(first, at)) => {
+                let within = self.g.loop_of[first].expand();
+                let inside = within.is_none_or(|l| self.g.loop_contains(l, b));
+                inside && point > at && tree.dominates(first, b)
+            }
+            _ => false,
+        };
+        let mut fresh = vec![true; self.found.len()];
+        for &(n, b, point) in &self.accesses {
+            if let Some(fresh) = fresh.get_mut(n as usize) {
+                *fresh &= after(self.starts.get(n as usize), b, point);
+            }
+        }
+        for ((array, _), fresh) in self.found.iter_mut().zip(fresh) {
+            array.fresh = fresh;
+        }
     }
 
     fn spoil(&mut self, id: Id) {
@@ -291,6 +341,7 @@ impl ArrayFinder<'_, '_> {
             leaves,
             by_channel: false,
             live: 0..0,
+            fresh: false,
             begins_in: self.g.loop_of[b],
             id,
             uniform: !self.u.divergent[id],
@@ -316,6 +367,7 @@ impl ArrayFinder<'_, '_> {
                     self.pointers.push(id);
                     self.found.push(found);
                     self.costs.push(AccessCosts::default());
+                    self.starts.push(Starts::default());
                     self.bad.push(false);
                 }
                 0
@@ -372,7 +424,12 @@ impl ArrayFinder<'_, '_> {
         };
         for (n, id) in uses.into_iter().enumerate() {
             if let Some(array) = self.of[id].or(self.raw[id]).filter(|_| !passes_on(inst.op)) {
-                self.touch(array as usize, b, inst.op == Op::LifetimeStart);
+                let whole = self.is_variable(self.under[id].expand().unwrap_or(id));
+                self.touch(
+                    array as usize,
+                    b,
+                    (inst.op == Op::LifetimeStart).then_some(whole),
+                );
             }
             // Such pointers are only for copies.
             let raw = self.raw[id].is_some()

@@ -24,6 +24,8 @@ pub(crate) struct PromotedArray {
     pub leaves: u32,
     /// Set if a load has a divergent index. It then stays an array even where loops are unrolled.
     pub by_channel: bool,
+    /// Set if its contents are lost for all channels where its lifetime begins.
+    pub fresh: bool,
     /// Instructions from its first access to its last one, in the order of the blocks, and the loop
     /// that it begins in.
     pub live: Range<u32>,

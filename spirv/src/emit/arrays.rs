@@ -89,6 +89,22 @@ impl Emit<'_, '_, '_> {
         Ok(Leaves::from_slice(&[self.number(Scalar::I32, 0)]))
     }
 
+    /// Begins the lifetime of a promoted variable. Its contents need no registers before that.
+    pub(super) fn begin_held(&mut self, inst: &BInst) -> Result<(), Error> {
+        let pointer = self.operand(inst, 0)?;
+        let Some(n) = self.held(pointer) else {
+            return Ok(());
+        };
+        let array = self.arrays.all.get(n).filter(|a| a.fresh);
+        let var = self.held.vars.get(n).copied().flatten();
+        if let Some((array, var)) = array.zip(var) {
+            let ty = self.lanes(array.scalar, array.leaves * array.lanes(self.simd));
+            let none = self.b.ins().undef(ty);
+            self.b.def_var_all_lanes(var, none);
+        }
+        Ok(())
+    }
+
     /// Concatenates the leaves of a value in the layout of a variable.
     fn filled(&mut self, value: Id, lanes: u32) -> Result<Value, Error> {
         let leaves = self.get(value)?;

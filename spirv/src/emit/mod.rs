@@ -655,6 +655,7 @@ impl Emit<'_, '_, '_> {
 
     fn family(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         match inst.op {
+            Op::LifetimeStart => self.begin_held(inst).map(|()| Leaves::new()),
             op if is_nothing(op) => Ok(Leaves::new()),
             op if arithmetic::is_supported(op) => self.arithmetic(inst),
             op if bits::is_supported(op) => self.of_bits(inst),

@@ -372,8 +372,12 @@ impl VarFinder<'_, '_> {
         };
         let indices = words.iter().skip(1).map(|w| self.m.bits(Id::of(*w)));
         let indices: Vec<u64> = indices.collect::<Option<_>>()?;
-        if place.seen != AccessView::Itself || skip == 2 && indices.first() != Some(&0) {
+        if place.seen != AccessView::Itself {
             return None;
+        }
+        let elements = indices.first().filter(|n| skip == 2 && **n != 0);
+        if let Some(by) = elements {
+            self.move_by(&mut place, *by)?;
         }
         for n in indices.into_iter().skip(skip - 1) {
             place.ty = self.m.types.member(place.ty, n)?.0;
@@ -382,6 +386,24 @@ impl VarFinder<'_, '_> {
         let to = inst.ty.expand().and_then(|t| self.m.pointee(t));
         let id = inst.id.expand().filter(|_| to == Some(place.ty))?;
         self.found[id] = Some(place);
+        Some(())
+    }
+
+    /// Moves a pointer to an element of an array by a number of elements.
+    fn move_by(&self, place: &mut VarPart, by: u64) -> Option<()> {
+        let last = place.path.pop()?;
+        let mut of = self.vars.get(place.var)?.0;
+        for n in &place.path {
+            of = self.m.types.member(of, u64::from(*n))?.0;
+        }
+        let Type::Array(element, count) = *self.m.types.kind(of) else {
+            return None;
+        };
+        let to = u64::from(last).wrapping_add(by);
+        if element != place.ty || to >= count {
+            return None;
+        }
+        place.path.push(u32::try_from(to).ok()?);
         Some(())
     }
 
