@@ -580,10 +580,11 @@ impl ArrayFinder<'_, '_> {
     /// Returns true if a value has no bytes between its scalars.
     fn is_dense(&self, ty: Ty) -> bool {
         let types = &self.m.types;
-        let few = types.leaves(ty) <= MAX_BYTES;
-        let scalars = few.then(|| types.scalars(ty)).unwrap_or_default();
-        let bytes: u64 = scalars.iter().map(|(t, _)| types.size(*t)).sum();
-        few && bytes == types.size(ty)
+        if types.leaves(ty) > MAX_BYTES {
+            return false;
+        }
+        let scalars = types.scalars(ty);
+        scalars.iter().map(|(t, _)| types.size(*t)).sum::<u64>() == types.size(ty)
     }
 
     fn is_variable(&self, id: Id) -> bool {
