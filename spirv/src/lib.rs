@@ -51,6 +51,7 @@
 //! | `cfg` | dominators, loops, structured form of a body |
 //! | `inline_policy` | which calls are inlined |
 //! | `inline` | inlining |
+//! | `by_value_arguments` | structures by value as values |
 //! | `large_copies` | copies of large objects |
 //! | `globals_to_locals` | variables of one function |
 //! | `builtin_loads` | loads of built-ins |
@@ -80,6 +81,7 @@ mod assemble;
 mod body;
 mod builtin_loads;
 mod builtins;
+mod by_value_arguments;
 mod calling_convention;
 mod capabilities;
 mod cfg;

@@ -10,6 +10,7 @@
 //!                 | inline_policy               functions that stay functions
 //!                 |
 //!                 | inline                      one body without calls
+//!                 | by_value_arguments          structures that the payload holds
 //!                 | large_copies                memory to memory, not through registers
 //!                 | globals_to_locals           private variables of the module
 //!                 | builtin_loads               loads of whole built-in variables
@@ -33,6 +34,7 @@
 
 use crate::body::Body;
 use crate::builtin_loads;
+use crate::by_value_arguments;
 use crate::cfg::structurize::StructuredCfg;
 use crate::cfg::{Graph, fix_irreducible, uses};
 use crate::check;
@@ -178,7 +180,10 @@ fn prepare(
     let mut divergent: SecondaryMap<Func, BTreeSet<u32>> = SecondaryMap::new();
     let mut out = Vec::new();
     for func in [kernel].iter().chain(plan.order()).copied() {
-        let body = inline::inline(m, &plan, func, &mut insts)?;
+        let mut body = inline::inline(m, &plan, func, &mut insts)?;
+        if func == kernel {
+            by_value_arguments::run(m, &mut body);
+        }
         let params: Vec<u32> = divergent[func].iter().copied().collect();
         let prepared = run_passes(m, body, func, params, grf_file_bytes)?;
         for (callee, n) in &prepared.uniformity.divergent_args {

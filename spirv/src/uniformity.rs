@@ -243,6 +243,7 @@ impl UniformityAnalysis<'_, '_> {
                 return None;
             }
             Variable if !uses.is_empty() => self.arrays.of(inst.id.expand()?)?,
+            CopyMemory | CopyMemorySized => self.arrays.of(*uses.first()?)?,
             _ => uses.iter().find_map(|id| self.arrays.of(*id))?,
         };
         let n = u32::try_from(n).ok()?;

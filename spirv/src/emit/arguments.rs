@@ -14,7 +14,7 @@ impl Emit<'_, '_, '_> {
             match self.argument(id, ty) {
                 Ok(leaves) => {
                     self.set(id, &leaves);
-                    let name = self.m.name(id).unwrap_or_default();
+                    let name = self.m.name(self.body.origin(id)).unwrap_or_default();
                     self.b.describe_param(name, ParamRole::Argument);
                 }
                 Err(e) => {
@@ -64,20 +64,30 @@ impl Emit<'_, '_, '_> {
                 Ok(leaves)
             }
             Type::Struct(_) | Type::Array(..) => {
-                let limit = || Error::limit("an argument of more than 4,096 bytes");
-                let bytes = u32::try_from(size)
-                    .ok()
-                    .and_then(|n| ir::Type::new(Scalar::I8, n));
-                let v = self.b.param(bytes.ok_or_else(limit)?);
+                let v = self.b.param(bytes_of(size)?);
+                let unit = self.b.ty(v).scalar();
+                let mut bytes = None;
                 let mut leaves = Leaves::new();
                 for (ty, at) in self.m.types.scalars(ty) {
                     let scalar = self.scalar(ty)?;
-                    let one = self.lanes(Scalar::I8, scalar.bytes());
-                    let region = Region::contiguous(scalar.bytes() as u16, at as u16);
-                    let part = self.b.ins().rdregion(one, v, region);
-                    leaves.push(match scalar {
-                        Scalar::I8 => part,
-                        s => self.b.ins().bitcast(ir::Type::scalar_of(s), part),
+                    let to = ir::Type::scalar_of(scalar);
+                    let fits = at % u64::from(unit.bytes()) == 0;
+                    let (of, unit) = if fits && scalar.bytes() >= unit.bytes() {
+                        (v, unit)
+                    } else {
+                        let all = self.lanes(Scalar::I8, size as u32);
+                        (
+                            *bytes.get_or_insert_with(|| self.b.ins().bitcast(all, v)),
+                            Scalar::I8,
+                        )
+                    };
+                    let count = scalar.bytes() / unit.bytes();
+                    let region = Region::contiguous(count as u16, at as u16);
+                    let part = self.lanes(unit, count);
+                    let part = self.b.ins().rdregion(part, of, region);
+                    leaves.push(match scalar == unit {
+                        true => part,
+                        false => self.b.ins().bitcast(to, part),
                     });
                 }
                 Ok(leaves)
@@ -104,16 +114,8 @@ impl Emit<'_, '_, '_> {
             .pointee(ty)
             .ok_or_else(|| Error::malformed("a pointer to no type"))?;
         let size = self.m.types.size(of);
-        let scalar = match size % 4 {
-            0 => Scalar::I32,
-            _ => Scalar::I8,
-        };
-        let count = size / u64::from(scalar.bytes());
-        let count = u32::try_from(count)
-            .ok()
-            .and_then(|n| ir::Type::new(scalar, n));
-        let limit = || Error::limit("an argument of more than 4,096 bytes");
-        let v = self.b.param(count.ok_or_else(limit)?);
+        let v = self.b.param(bytes_of(size)?);
+        let scalar = self.b.ty(v).scalar();
         let pointer = self.private_pointer(id)?;
         let access = self.access(StorageClass::Function, of, &[])?;
         for n in 0..self.b.ty(v).lanes() {
@@ -123,4 +125,15 @@ impl Emit<'_, '_, '_> {
         }
         Ok(Leaves::from_slice(&[pointer]))
     }
+}
+
+/// Type of an argument of some bytes: dwords if they are whole.
+fn bytes_of(size: u64) -> Result<ir::Type, Error> {
+    let scalar = match size % 4 {
+        0 => Scalar::I32,
+        _ => Scalar::I8,
+    };
+    let count = u32::try_from(size / u64::from(scalar.bytes())).ok();
+    let ty = count.and_then(|n| ir::Type::new(scalar, n));
+    ty.ok_or_else(|| Error::limit("an argument of more than 4,096 bytes"))
 }

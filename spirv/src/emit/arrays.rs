@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::module::types::Type;
 use crate::read::Id;
 use gantry_codegen::builder::Variable;
-use gantry_codegen::ir::{IntCC, Region, Scalar, Value};
+use gantry_codegen::ir::{IntCC, Opcode, Region, Scalar, Value};
 use spirv::Op;
 use std::collections::BTreeMap;
 
@@ -25,8 +25,18 @@ pub(super) struct PromotedVars {
     /// Variables by index. `None` for those in scratch.
     vars: Vec<Option<Variable>>,
     which: Vec<bool>,
-    /// Pointers into them: true if there is a dynamic part, and the constant part.
-    at: BTreeMap<Id, (bool, u32)>,
+    /// Pointers into them.
+    at: BTreeMap<Id, HeldIndex>,
+}
+
+/// Index that a pointer into a promoted variable is.
+#[derive(Clone, Copy, Default)]
+struct HeldIndex {
+    /// Set if there is a dynamic part.
+    indexed: bool,
+    constant: u32,
+    /// Set if the sum may be outside of the variable, since a part of it is no index of an array.
+    open: bool,
 }
 
 impl PromotedVars {
@@ -70,13 +80,29 @@ impl Emit<'_, '_, '_> {
         if let Some(slot) = self.held.vars.get_mut(n) {
             *slot = Some(var);
         }
-        self.held.at.insert(id, (false, 0));
+        self.held.at.insert(id, HeldIndex::default());
         let all = match init {
             Some(init) => self.filled(init, lanes)?,
             None => self.b.ins().undef(ty),
         };
         self.b.def_var_all_lanes(var, all);
         Ok(Leaves::from_slice(&[self.number(Scalar::I32, 0)]))
+    }
+
+    /// Begins the lifetime of a promoted variable. Its contents need no registers before that.
+    pub(super) fn begin_held(&mut self, inst: &BInst) -> Result<(), Error> {
+        let pointer = self.operand(inst, 0)?;
+        let Some(n) = self.held(pointer) else {
+            return Ok(());
+        };
+        let array = self.arrays.all.get(n).filter(|a| a.fresh);
+        let var = self.held.vars.get(n).copied().flatten();
+        if let Some((array, var)) = array.zip(var) {
+            let ty = self.lanes(array.scalar, array.leaves * array.lanes(self.simd));
+            let none = self.b.ins().undef(ty);
+            self.b.def_var_all_lanes(var, none);
+        }
+        Ok(())
     }
 
     /// Concatenates the leaves of a value in the layout of a variable.
@@ -128,12 +154,13 @@ impl Emit<'_, '_, '_> {
         let words: Vec<u32> = self.body.operands(inst).to_vec();
         let first = matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
         let result = inst.ty.expand().and_then(|t| self.m.pointee(t));
-        let (mut indexed, mut constant) = self.held.at.get(&base).copied().unwrap_or_default();
+        let mut at = self.held.at.get(&base).copied().unwrap_or_default();
         let mut index = self.one(base)?;
         for (n, word) in words.iter().enumerate().skip(1) {
             let id = Id::of(*word);
             let known = self.m.bits(id).map(|bits| bits as u32);
             let outside = || Error::malformed("an index outside of a composite");
+            let mut count = None;
             let step = if first && n == 1 {
                 self.m.types.leaves(ty)
             } else if let Type::Struct(_) = self.m.types.kind(ty) {
@@ -143,27 +170,44 @@ impl Emit<'_, '_, '_> {
                     .types
                     .member(ty, u64::from(member))
                     .ok_or_else(outside)?;
-                constant = constant.wrapping_add(before);
+                at.constant = at.constant.wrapping_add(before);
                 ty = next;
                 continue;
             } else {
+                count = self.m.types.count(ty).and_then(|n| u32::try_from(n).ok());
                 let (next, _) = self.m.types.offset(ty, 0).ok_or_else(outside)?;
                 ty = next;
                 self.m.types.leaves(ty)
             };
             match known {
-                Some(k) => constant = constant.wrapping_add(k.wrapping_mul(step)),
+                Some(k) => {
+                    at.open |= k != 0 && count.is_none_or(|n| k >= n);
+                    at.constant = at.constant.wrapping_add(k.wrapping_mul(step));
+                }
                 None => {
-                    let by = self.one(id)?;
+                    let mut by = self.one(id)?;
                     if !self.b.ty(by).scalar().is_int() {
                         return Err(Error::malformed("an index that is no integer"));
                     }
-                    let by = self.resize(by, Scalar::I32, true);
+                    let divergent = self.b.ty(by).lanes() > 1;
+                    match count {
+                        // 16 bits hold all indices.
+                        Some(n) if divergent => {
+                            by = self.resize(by, Scalar::I16, false);
+                            by = self.at_most(by, n.saturating_sub(1));
+                        }
+                        Some(n) => {
+                            by = self.resize(by, Scalar::I32, true);
+                            by = self.at_most(by, n.saturating_sub(1));
+                        }
+                        None => {
+                            by = self.resize(by, Scalar::I32, true);
+                            at.open = true;
+                        }
+                    }
                     let by = self.times(by, u64::from(step));
-                    index = if std::mem::replace(&mut indexed, true) {
-                        let mut v = [index, by];
-                        self.even(&mut v);
-                        self.b.ins().iadd(v[0], v[1])
+                    index = if std::mem::replace(&mut at.indexed, true) {
+                        self.sum(index, by)
                     } else {
                         by
                     };
@@ -176,45 +220,78 @@ impl Emit<'_, '_, '_> {
             ));
         }
         if let Some(id) = inst.id.expand() {
-            self.held.at.insert(id, (indexed, constant));
+            self.held.at.insert(id, at);
         }
         Ok(Leaves::from_slice(&[index]))
     }
 
+    fn at_most(&mut self, index: Value, last: u32) -> Value {
+        let last = self.same(index, u64::from(last));
+        self.b.ins().umin(index, last)
+    }
+
+    /// Sum of two indices, which 16 bits hold if one has 16.
+    fn sum(&mut self, a: Value, b: Value) -> Value {
+        let mut v = [a, b];
+        if v.iter().any(|v| self.b.ty(*v).scalar() == Scalar::I16) {
+            v = v.map(|v| self.resize(v, Scalar::I16, false));
+        }
+        self.even(&mut v);
+        self.b.ins().iadd(v[0], v[1])
+    }
+
     /// Describes an access to a number of leaves through a pointer.
     fn held_part(&mut self, pointer: Id, n: usize, leaves: u32) -> Result<ArrayAccess, Error> {
+        let at = self.held.at.get(&pointer).copied().unwrap_or_default();
+        self.held_at(pointer, n, leaves, (at, None))
+    }
+
+    /// Describes an access at an index. Its dynamic part is the given one, or that of the pointer.
+    fn held_at(
+        &mut self,
+        pointer: Id,
+        n: usize,
+        leaves: u32,
+        (at, index): (HeldIndex, Option<Value>),
+    ) -> Result<ArrayAccess, Error> {
         let array = self.arrays.all.get(n).cloned();
         let array = array.ok_or_else(|| Error::internal("no such variable"))?;
         let var = self.held.vars.get(n).copied().flatten();
         let var = var.ok_or_else(|| Error::malformed("a variable before it begins"))?;
         let last = array.leaves.checked_sub(leaves);
         let last = last.ok_or_else(|| Error::malformed("an access larger than its variable"))?;
-        let (indexed, constant) = self.held.at.get(&pointer).copied().unwrap_or_default();
         let mut part = ArrayAccess {
             var,
             scalar: array.scalar,
             lanes: array.lanes(self.simd),
             places: last + 1,
-            constant: constant.min(last),
+            constant: at.constant.min(last),
             index: None,
         };
-        if indexed {
-            let mut index = self.one(pointer)?;
-            if self.b.ty(index).lanes() > 1 {
-                // Indices are in bounds, and 16 bits hold all of them. The clamp below covers the
-                // rest.
-                index = self.resize(index, Scalar::I16, false);
-            }
-            let by = self.same(index, u64::from(constant));
-            let index = if constant == 0 {
-                index
-            } else {
-                self.b.ins().iadd(index, by)
-            };
-            let most = self.same(index, u64::from(last));
-            part.constant = 0;
-            part.index = Some(self.b.ins().umin(index, most));
+        if !at.indexed {
+            return Ok(part);
         }
+        let mut index = match index {
+            Some(index) => index,
+            None => self.one(pointer)?,
+        };
+        let divergent = self.b.ty(index).lanes() > 1;
+        if divergent {
+            // Indices are in bounds, and 16 bits hold all of them. The clamp covers the rest.
+            index = self.resize(index, Scalar::I16, false);
+        }
+        let visits = divergent && part.places <= MAX_PLACES;
+        if at.open || visits {
+            part.constant = 0;
+            if at.constant != 0 {
+                let by = self.same(index, u64::from(at.constant));
+                index = self.b.ins().iadd(index, by);
+            }
+        }
+        if at.open {
+            index = self.at_most(index, last);
+        }
+        part.index = Some(index);
         Ok(part)
     }
 
@@ -243,7 +320,98 @@ impl Emit<'_, '_, '_> {
             return Err(Error::malformed("a load of another type than is there"));
         }
         let leaves = self.m.types.leaves(of);
-        let mut part = self.held_part(pointer, n, leaves)?;
+        let part = self.held_part(pointer, n, leaves)?;
+        Ok(self.load_part(part, leaves))
+    }
+
+    /// Loads some scalars, from the element on that an index counts from a pointer.
+    pub(super) fn load_held_vector(
+        &mut self,
+        (pointer, n): (Id, usize),
+        index: Id,
+        count: u32,
+    ) -> Result<Leaves, Error> {
+        let part = self.held_vector((pointer, n), index, count)?;
+        Ok(self.load_part(part, count))
+    }
+
+    /// Stores scalars, from the element on that an index counts from a pointer.
+    pub(super) fn store_held_vector(
+        &mut self,
+        (pointer, n): (Id, usize),
+        index: Id,
+        values: &[Value],
+    ) -> Result<(), Error> {
+        let part = self.held_vector((pointer, n), index, values.len() as u32)?;
+        self.store_part(part, values);
+        Ok(())
+    }
+
+    /// Describes an access to some scalars, from an element on that an index counts from a pointer
+    /// in steps of as many.
+    fn held_vector(
+        &mut self,
+        (pointer, n): (Id, usize),
+        index: Id,
+        count: u32,
+    ) -> Result<ArrayAccess, Error> {
+        let mut at = self.held.at.get(&pointer).copied().unwrap_or_default();
+        at.open = true;
+        if let Some(known) = self.m.bits(index) {
+            at.constant = at.constant.wrapping_add((known as u32).wrapping_mul(count));
+            return self.held_at(pointer, n, count, (at, None));
+        }
+        let by = self.one(index)?;
+        let by = self.resize(by, Scalar::I32, true);
+        let mut index = self.times(by, u64::from(count));
+        if std::mem::replace(&mut at.indexed, true) {
+            let before = self.one(pointer)?;
+            index = self.sum(before, index);
+        }
+        self.held_at(pointer, n, count, (at, Some(index)))
+    }
+
+    /// Copies between memory and promoted variables, or between two of these. Returns false if
+    /// neither end is promoted.
+    pub(super) fn copy_held(&mut self, inst: &BInst, [to, from]: [Id; 2]) -> Result<bool, Error> {
+        let ends = [to, from].map(|id| (self.held(id), self.arrays.typed(id)));
+        let Some(typed) = ends.iter().find(|e| e.0.is_some()).map(|e| e.1) else {
+            return Ok(false);
+        };
+        let (_, ty) = self.pointer(typed)?;
+        let skip = if inst.op == Op::CopyMemorySized { 3 } else { 2 };
+        let words = self.body.operands(inst).get(skip..).unwrap_or(&[]).to_vec();
+        let unaligned = skip == 3 && words.first().is_none_or(|m| m & 2 == 0);
+        let count = self.m.types.leaves(ty);
+        let leaves = match ends[1] {
+            (Some(n), typed) => {
+                let part = self.held_part(typed, n, count)?;
+                self.load_part(part, count)
+            }
+            (None, _) => {
+                let (class, _) = self.pointer(from)?;
+                let mut access = self.access(class, ty, &words)?;
+                access.align = if unaligned { 1 } else { access.align };
+                access.mem = self.with_cache_policy(from, Opcode::Load, access.mem);
+                let addr = self.address(from, &access)?;
+                self.load_leaves(ty, addr, access)?
+            }
+        };
+        if let (Some(n), typed) = ends[0] {
+            let part = self.held_part(typed, n, count)?;
+            self.store_part(part, &leaves);
+            return Ok(true);
+        }
+        let (class, _) = self.pointer(to)?;
+        let mut access = self.access(class, ty, &words)?;
+        access.align = if unaligned { 1 } else { access.align };
+        access.mem = self.with_cache_policy(to, Opcode::Store, access.mem);
+        let addr = self.address(to, &access)?;
+        self.store_leaves(ty, &leaves, addr, access)?;
+        Ok(true)
+    }
+
+    fn load_part(&mut self, mut part: ArrayAccess, leaves: u32) -> Leaves {
         let all = self.b.use_var(part.var);
         let ty = self.lanes(part.scalar, self.simd);
         let mut out = Leaves::new();
@@ -256,7 +424,7 @@ impl Emit<'_, '_, '_> {
                     at = self.b.ins().iadd(at, lane);
                 }
                 for n in 0..leaves {
-                    let offset = n * part.lanes * part.scalar.bytes();
+                    let offset = (part.constant + n) * part.lanes * part.scalar.bytes();
                     let region = Region::new(0, 1, 0, offset as u16);
                     out.push(self.b.ins().rdregion_at(ty, all, region, at));
                 }
@@ -287,7 +455,7 @@ impl Emit<'_, '_, '_> {
                 }
             }
         }
-        Ok(out)
+        out
     }
 
     pub(super) fn store_held(&mut self, inst: &BInst, n: usize) -> Result<(), Error> {
@@ -297,7 +465,12 @@ impl Emit<'_, '_, '_> {
             return Err(Error::malformed("a store of another type than is there"));
         }
         let values = self.get(value)?;
-        let mut part = self.held_part(pointer, n, values.len() as u32)?;
+        let part = self.held_part(pointer, n, values.len() as u32)?;
+        self.store_part(part, &values);
+        Ok(())
+    }
+
+    fn store_part(&mut self, mut part: ArrayAccess, values: &[Value]) {
         let values: Vec<Value> = values
             .iter()
             .map(|v| self.as_held(*v, part.lanes))
@@ -310,13 +483,14 @@ impl Emit<'_, '_, '_> {
                 all = self.b.ins().wrregion_at(all, region, index, *v, None);
             }
             self.b.def_var_all_lanes(part.var, all);
-            return Ok(());
+            return;
         }
         let mask = self.b.exec_mask();
         match part.index {
             Some(index) if self.b.ty(index).lanes() > 1 => {
-                for place in 0..part.places {
-                    let here = self.is_at(index, place);
+                let first = part.constant;
+                for place in first..part.places {
+                    let here = self.is_at(index, place - first);
                     let mask = self.b.ins().band(mask, here);
                     part.constant = place;
                     for (n, v) in values.iter().enumerate() {
@@ -334,6 +508,5 @@ impl Emit<'_, '_, '_> {
             }
         }
         self.b.def_var_all_lanes(part.var, all);
-        Ok(())
     }
 }

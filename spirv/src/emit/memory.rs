@@ -509,6 +509,9 @@ impl Emit<'_, '_, '_> {
         if let Some((n, init)) = self.held(to).zip(self.arrays.copied(to, inst.at)) {
             return self.fill_held(n, init).map(|()| Leaves::new());
         }
+        if self.copy_held(inst, [to, from])? {
+            return Ok(Leaves::new());
+        }
         let ((to_class, to_ty), (from_class, from_ty)) = (self.pointer(to)?, self.pointer(from)?);
         if self.m.logical {
             return self.copy_value(inst, (to, to_class, to_ty), (from, from_class, from_ty));

@@ -627,8 +627,9 @@ impl Emit<'_, '_, '_> {
         let is = |ty: Ty, want: Scalar, v: &Value| {
             let have = self.b.ty(*v).scalar();
             match types.kind(ty) {
-                // A generic pointer is as wide as one to its memory.
-                Type::Pointer(..) => matches!(have, Scalar::I32 | Scalar::I64),
+                // A generic pointer is as wide as one to its memory. One into a promoted variable is
+                // an index.
+                Type::Pointer(..) => matches!(have, Scalar::I16 | Scalar::I32 | Scalar::I64),
                 _ => want == have,
             }
         };
@@ -654,6 +655,7 @@ impl Emit<'_, '_, '_> {
 
     fn family(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         match inst.op {
+            Op::LifetimeStart => self.begin_held(inst).map(|()| Leaves::new()),
             op if is_nothing(op) => Ok(Leaves::new()),
             op if arithmetic::is_supported(op) => self.arithmetic(inst),
             op if bits::is_supported(op) => self.of_bits(inst),
@@ -667,7 +669,8 @@ impl Emit<'_, '_, '_> {
             op if block_io::is_supported(op) => self.image_block(inst),
             op if block2d_io::is_supported(op) => self.block2d(inst),
             op if async_copies::is_supported(op) => self.async_copy(inst),
-            Op::Undef => {
+            // Passes make null values.
+            Op::Undef | Op::ConstantNull => {
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
                 let scalars = self.m.types.scalars(ty);
                 let zero = |(ty, _): &(Ty, u64)| {

@@ -12,7 +12,7 @@
 use super::Var;
 use crate::body::{BInst, Block, Body};
 use crate::module::constants::Constant;
-use crate::module::types::{Ty, Type};
+use crate::module::types::{Ty, Type, TypeKey};
 use crate::module::{Def, Module};
 use crate::read::Id;
 use cranelift_entity::{PrimaryMap, SecondaryMap, packed_option::PackedOption};
@@ -67,12 +67,32 @@ struct SplittableCopy {
     block: Block,
     /// Index in the block.
     at: usize,
-    /// Pointers of the type that is copied.
-    to: Id,
-    from: Id,
+    to: CopySide,
+    from: CopySide,
     ty: Ty,
     /// Number of operands before the memory operands.
     skip: usize,
+}
+
+/// End of a copy.
+#[derive(Clone)]
+enum CopySide {
+    /// Pointer of the type that is copied.
+    Pointer(Id),
+    /// Pointer to a whole that begins with it, the type of pointers to the beginning, and that
+    /// part of the variable if it is in one.
+    Beginning(Id, Ty, Option<Box<VarPart>>),
+    /// Zeros.
+    Zeros,
+}
+
+impl CopySide {
+    fn pointer(&self) -> Option<Id> {
+        match self {
+            CopySide::Pointer(id) | CopySide::Beginning(id, ..) => Some(*id),
+            CopySide::Zeros => None,
+        }
+    }
 }
 
 struct VarFinder<'a, 'm> {
@@ -126,11 +146,12 @@ pub(super) fn find(m: &Module<'_>, body: &mut Body) -> (Vars, VarParts) {
         ..
     } = f;
     let good = |place: &Option<Box<VarPart>>| place.as_ref().is_some_and(|p| !bad[p.var]);
+    let of = |side: &CopySide| side.pointer().is_some_and(|id| good(&found[id]));
     let copies: Vec<SplittableCopy> = copies
         .into_iter()
-        .filter(|c| good(&found[c.to]) || good(&found[c.from]))
+        .filter(|c| of(&c.to) || of(&c.from))
         .collect();
-    split(m, body, copies);
+    split(m, body, copies, &mut found);
     for place in found.values_mut() {
         if !good(place) {
             *place = None;
@@ -143,7 +164,7 @@ pub(super) fn find(m: &Module<'_>, body: &mut Body) -> (Vars, VarParts) {
 }
 
 /// Replaces each copy by a load and a store, or by a store alone if the source is constant.
-fn split(m: &Module<'_>, body: &mut Body, copies: Vec<SplittableCopy>) {
+fn split(m: &Module<'_>, body: &mut Body, copies: Vec<SplittableCopy>, found: &mut VarParts) {
     let mut copies = copies.into_iter().peekable();
     while let Some(block) = copies.peek().map(|c| c.block) {
         let insts = std::mem::take(&mut body.blocks[block].insts);
@@ -155,18 +176,39 @@ fn split(m: &Module<'_>, body: &mut Body, copies: Vec<SplittableCopy>) {
             };
             let memory = body.operands(&inst).get(c.skip..).unwrap_or(&[]).to_vec();
             let place = (inst.at, inst.line);
-            let value = constants(m, c.from, c.ty).unwrap_or_else(|| {
-                let id = body.fresh(c.ty);
-                let words: Vec<u32> = [c.from.as_u32()]
-                    .into_iter()
-                    .chain(memory.clone())
-                    .collect();
-                out.push(body.inst(Op::Load, place, Some(c.ty), Some(id), &words));
+            let mut pointer = |side: CopySide, body: &mut Body, out: &mut Vec<BInst>| match side {
+                CopySide::Pointer(id) => Some(id),
+                CopySide::Beginning(id, ty, part) => {
+                    let cast = body.fresh(ty);
+                    let words = [id.as_u32()];
+                    out.push(body.inst(Op::Bitcast, place, Some(ty), Some(cast), &words));
+                    found[cast] = part;
+                    Some(cast)
+                }
+                CopySide::Zeros => None,
+            };
+            let constant = match c.from {
+                CopySide::Pointer(from) => constants(m, from, c.ty),
+                _ => None,
+            };
+            let value = constant.unwrap_or_else(|| {
+                let (id, ty) = (body.fresh(c.ty), Some(c.ty));
+                let inst = match pointer(c.from, body, &mut out) {
+                    Some(from) => {
+                        let words = [from.as_u32()].into_iter().chain(memory.clone());
+                        let words: Vec<u32> = words.collect();
+                        body.inst(Op::Load, place, ty, Some(id), &words)
+                    }
+                    None => body.inst(Op::ConstantNull, place, ty, Some(id), &[]),
+                };
+                out.push(inst);
                 id
             });
-            let words = [c.to.as_u32(), value.as_u32()];
-            let words: Vec<u32> = words.into_iter().chain(memory).collect();
-            out.push(body.inst(Op::Store, place, None, None, &words));
+            if let Some(to) = pointer(c.to, body, &mut out) {
+                let words = [to.as_u32(), value.as_u32()];
+                let words: Vec<u32> = words.into_iter().chain(memory).collect();
+                out.push(body.inst(Op::Store, place, None, None, &words));
+            }
         }
         body.blocks[block].insts = out;
     }
@@ -330,8 +372,12 @@ impl VarFinder<'_, '_> {
         };
         let indices = words.iter().skip(1).map(|w| self.m.bits(Id::of(*w)));
         let indices: Vec<u64> = indices.collect::<Option<_>>()?;
-        if place.seen != AccessView::Itself || skip == 2 && indices.first() != Some(&0) {
+        if place.seen != AccessView::Itself {
             return None;
+        }
+        let elements = indices.first().filter(|n| skip == 2 && **n != 0);
+        if let Some(by) = elements {
+            self.move_by(&mut place, *by)?;
         }
         for n in indices.into_iter().skip(skip - 1) {
             place.ty = self.m.types.member(place.ty, n)?.0;
@@ -343,6 +389,24 @@ impl VarFinder<'_, '_> {
         Some(())
     }
 
+    /// Moves a pointer to an element of an array by a number of elements.
+    fn move_by(&self, place: &mut VarPart, by: u64) -> Option<()> {
+        let last = place.path.pop()?;
+        let mut of = self.vars.get(place.var)?.0;
+        for n in &place.path {
+            of = self.m.types.member(of, u64::from(*n))?.0;
+        }
+        let Type::Array(element, count) = *self.m.types.kind(of) else {
+            return None;
+        };
+        let to = u64::from(last).wrapping_add(by);
+        if element != place.ty || to >= count {
+            return None;
+        }
+        place.path.push(u32::try_from(to).ok()?);
+        Some(())
+    }
+
     /// Describes a copy from or to a variable that can be split. It must cover all bytes of a type
     /// without padding.
     fn copied(&self, block: Block, at: usize, inst: &BInst) -> Option<SplittableCopy> {
@@ -350,8 +414,6 @@ impl VarFinder<'_, '_> {
         let [to, from] = *words.first_chunk::<2>()?;
         let [to, from] = [to, from].map(|w| self.uncast(Id::of(w)));
         let to_ty = self.m.pointee(self.body.type_of(self.m, to)?)?;
-        let from_ty = self.m.pointee(self.body.type_of(self.m, from)?)?;
-        let here = self.found[to].is_some() || self.found[from].is_some();
         let sized = inst.op == Op::CopyMemorySized;
         let size = if sized {
             self.m.bits(Id::of(*words.get(2)?))?
@@ -359,26 +421,69 @@ impl VarFinder<'_, '_> {
             self.m.types.size(to_ty)
         };
         let skip = if sized { 3 } else { 2 };
-        let volatile = words.get(skip).is_some_and(|m| m & 1 != 0);
-        // Pointers that are seen as bytes have another access type.
-        let bytes = |id: Id| {
-            self.found[id]
-                .as_ref()
-                .is_some_and(|p| p.accessed() != Some(to_ty))
-        };
-        let fine = here
-            && !volatile
-            && to_ty == from_ty
-            && !bytes(to)
-            && !bytes(from)
-            && self.is_dense(to_ty, size);
-        fine.then_some(SplittableCopy {
+        if words.get(skip).is_some_and(|m| m & 1 != 0) {
+            return None;
+        }
+        let part = |id: Id| self.leading(id, size);
+        let (to_part, from_part) = (part(to), part(from));
+        let ty = to_part.as_ref().or(from_part.as_ref())?.ty;
+        Some(SplittableCopy {
             block,
             at,
-            to,
-            from,
-            ty: to_ty,
+            to: self.side(to, to_part, ty)?,
+            from: self.side(from, from_part, ty)?,
+            ty,
             skip,
+        })
+    }
+
+    /// Part of a variable of `size` bytes without padding that a pointer points to.
+    fn leading(&self, pointer: Id, size: u64) -> Option<Box<VarPart>> {
+        let mut part = self.found[pointer].clone()?;
+        if part.seen != AccessView::Itself {
+            return None;
+        }
+        while !self.is_dense(part.ty, size) {
+            let (next, at) = self.m.types.offset(part.ty, 0)?;
+            if at != 0 {
+                return None;
+            }
+            part.path.push(0);
+            part.ty = next;
+        }
+        Some(part)
+    }
+
+    /// End of a copy of a type, at a pointer that may point to a part of a variable.
+    fn side(&self, id: Id, part: Option<Box<VarPart>>, ty: Ty) -> Option<CopySide> {
+        if part.is_none() && self.found[id].is_some() || part.as_ref().is_some_and(|p| p.ty != ty) {
+            return None;
+        }
+        let pointer = self.body.type_of(self.m, id)?;
+        if self.m.pointee(pointer)? == ty {
+            return Some(CopySide::Pointer(id));
+        }
+        if self.is_zero(id, self.m.types.size(ty)) {
+            return Some(CopySide::Zeros);
+        }
+        let Type::Pointer(class, _) = *self.m.types.kind(pointer) else {
+            return None;
+        };
+        let key = TypeKey::Pointer(class as u32, ty, 0);
+        let cast = self.m.types.find_key(&key)?;
+        Some(CopySide::Beginning(id, cast, part))
+    }
+
+    /// Returns true if a pointer points to constant zeros, at least so many bytes.
+    fn is_zero(&self, pointer: Id, size: u64) -> bool {
+        let Def::Global(g) = self.m.def(pointer) else {
+            return false;
+        };
+        self.m.globals.get(g).is_some_and(|g| {
+            let init = g.init.and_then(|i| self.m.constant(i));
+            g.class == StorageClass::UniformConstant
+                && self.m.types.size(g.ty) >= size
+                && init.is_some_and(|c| c.value == Constant::Null)
         })
     }
 

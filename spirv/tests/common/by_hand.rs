@@ -3,7 +3,7 @@
 
 use gantry_codegen::{CompileOptions, compile};
 use gantry_runtime::zebin::Zebin;
-use gantry_runtime::{Device, DeviceKind, Grid};
+use gantry_runtime::{Arg, Device, DeviceKind, Grid};
 use gantry_spirv::{Options, translate};
 use rspirv::dr::Builder;
 use spirv::{AddressingModel, Capability, MemoryModel};
@@ -25,6 +25,16 @@ pub fn module(more: &[Capability]) -> Builder {
 /// Runs one work-item of the kernel, whose argument points to the numbers. Returns the scratch
 /// bytes of a thread, and the numbers afterwards.
 pub fn run<const N: usize>(words: &[u32], options: &Options, given: [u32; N]) -> (u32, [u32; N]) {
+    run_with(words, options, given, None)
+}
+
+/// The same with another argument, of some bytes.
+pub fn run_with<const N: usize>(
+    words: &[u32],
+    options: &Options,
+    given: [u32; N],
+    more: Option<&[u8]>,
+) -> (u32, [u32; N]) {
     let translated = translate(words, options).unwrap();
     let target = CompileOptions::for_target("skl").unwrap();
     let zebin = compile(&translated.module, &target).unwrap().zebin;
@@ -33,6 +43,13 @@ pub fn run<const N: usize>(words: &[u32], options: &Options, given: [u32; N]) ->
     let numbers = device.buffer_from(&given).unwrap();
     let kernel = device.load(&zebin).unwrap().kernel("k").unwrap();
     let grid = Grid::new([1, 1, 1]);
-    kernel.launch(grid).arg(&numbers).run().unwrap();
+    let args = [Arg::Buffer(numbers.clone())]
+        .into_iter()
+        .chain(more.map(Arg::bytes));
+    kernel
+        .launch(grid)
+        .args(args.collect::<Vec<_>>())
+        .run()
+        .unwrap();
     (scratch, numbers.read().unwrap().try_into().unwrap())
 }

@@ -1,13 +1,14 @@
-//! `ByVal` parameters: writes of the callee are invisible to others.
+//! `ByVal` parameters: writes of the callee are invisible to others, and kernels have structures in
+//! registers.
 
 use crate::by_hand;
 use gantry_codegen::Inline;
 use gantry_spirv::{Options, Simd};
 use rspirv::binary::Assemble;
-use rspirv::dr::Operand;
+use rspirv::dr::{Builder, Operand};
 use spirv::{
     Capability, Decoration, ExecutionModel, FunctionControl,
-    FunctionParameterAttribute as Attribute, StorageClass,
+    FunctionParameterAttribute as Attribute, StorageClass, Word,
 };
 
 /// Builds a kernel with a structure of 40 and 2, and a function that takes it by value. The
@@ -74,5 +75,156 @@ fn a_function_writes_its_own_copy() {
             let (_, out) = by_hand::run(&module(), &options, [0; 4]);
             assert_eq!(out, [43, 44, 40, 0]);
         }
+    }
+}
+
+/// Kernel `k` that takes a pointer to dwords and a structure by value.
+struct Taking {
+    b: Builder,
+    kernel: Word,
+    int: Word,
+    out: Word,
+    pointer: Word,
+    structure: Word,
+    given: Word,
+}
+
+impl Taking {
+    /// Begins the kernel. The structure has the members that `members` makes.
+    fn new(members: impl Fn(&mut Builder) -> Vec<Word>) -> Taking {
+        let mut b = by_hand::module(&[Capability::Int64, Capability::Int8]);
+        let (void, int) = (b.type_void(), b.type_int(32, 0));
+        let members = members(&mut b);
+        let structure = b.type_struct(members);
+        let own = b.type_pointer(None, StorageClass::Function, structure);
+        let out = b.type_pointer(None, StorageClass::CrossWorkgroup, int);
+        let of = b.type_function(void, vec![out, own]);
+        let kernel = b.begin_function(void, None, FunctionControl::NONE, of);
+        let pointer = b.function_parameter(out).unwrap();
+        let given = b.function_parameter(own).unwrap();
+        let copied = Operand::FunctionParameterAttribute(Attribute::ByVal);
+        b.decorate(given, Decoration::FuncParamAttr, vec![copied]);
+        b.begin_block(None).unwrap();
+        Taking {
+            b,
+            kernel: kernel.unwrap(),
+            int,
+            out,
+            pointer,
+            structure,
+            given,
+        }
+    }
+
+    fn n(&mut self, n: u32) -> Word {
+        self.b.constant_bit32(self.int, n)
+    }
+
+    /// Pointer to the n-th dword of the buffer.
+    fn place(&mut self, n: u32) -> Word {
+        let n = self.n(n);
+        let (out, pointer) = (self.out, self.pointer);
+        self.b
+            .in_bounds_ptr_access_chain(out, None, pointer, n, [])
+            .unwrap()
+    }
+
+    /// Pointer to a part of the structure.
+    fn part(&mut self, ty: Word, path: &[Word]) -> Word {
+        let own = self.b.type_pointer(None, StorageClass::Function, ty);
+        let path = path.iter().copied();
+        self.b
+            .in_bounds_access_chain(own, None, self.given, path)
+            .unwrap()
+    }
+
+    fn run(mut self, given: [u32; 4], bytes: &[u8]) -> Vec<(u32, [u32; 4])> {
+        self.b.ret().unwrap();
+        self.b.end_function().unwrap();
+        self.b
+            .entry_point(ExecutionModel::Kernel, self.kernel, "k", []);
+        let words = self.b.module().assemble();
+        let simd = [8, 16, 32].map(|simd| {
+            let options = Options {
+                simd: Simd::Width(simd),
+                ..Options::default()
+            };
+            by_hand::run_with(&words, &options, given, Some(bytes))
+        });
+        simd.into()
+    }
+}
+
+/// Checks members of all sizes, with bytes between them.
+#[test]
+fn a_kernel_reads_members_in_registers() {
+    let mut k = Taking::new(|b| [8, 32, 64, 8].map(|bits| b.type_int(bits, 0)).to_vec());
+    for (n, bits) in [8, 32, 64, 8].into_iter().enumerate() {
+        let (ty, which) = (k.b.type_int(bits, 0), k.n(n as u32));
+        let from = k.part(ty, &[which]);
+        let mut v = k.b.load(ty, None, from, None, []).unwrap();
+        if bits != 32 {
+            v = k.b.u_convert(k.int, None, v).unwrap();
+        }
+        let to = k.place(n as u32);
+        k.b.store(to, v, None, []).unwrap();
+    }
+    let bytes: Vec<u8> = (1..=24).collect();
+    for (scratch, out) in k.run([0; 4], &bytes) {
+        assert_eq!((scratch, out), (0, [1, 0x0807_0605, 0x0c0b_0a09, 0x11]));
+    }
+}
+
+/// Builds and runs a kernel that writes to its structure of words, and reads one of them at an
+/// index that the buffer has.
+fn indexed(copies: bool) -> Vec<(u32, [u32; 4])> {
+    let mut k = Taking::new(|b| {
+        let int = b.type_int(32, 0);
+        let four = b.constant_bit32(int, 4);
+        vec![int, b.type_array(int, four)]
+    });
+    let [zero, one, two] = [0, 1, 2].map(|n| k.n(n));
+    let mut from = k.given;
+    if copies {
+        // Reads a copy of it, which is made by bytes.
+        let (own, byte) = (k.b.type_int(64, 0), k.b.type_int(8, 0));
+        let size = k.b.constant_bit64(own, 20);
+        let whole = k.b.type_pointer(None, StorageClass::Function, k.structure);
+        from = k.b.variable(whole, None, StorageClass::Function, None);
+        let bytes = k.b.type_pointer(None, StorageClass::Function, byte);
+        let [to, of] = [from, k.given].map(|p| k.b.bitcast(bytes, None, p).unwrap());
+        k.b.copy_memory_sized(to, of, size, None, None, []).unwrap();
+    }
+    let int = k.int;
+    let to = k.part(int, &[one, two]);
+    let seven = k.n(7);
+    k.b.store(to, seven, None, []).unwrap();
+    let place = k.place(0);
+    let index = k.b.load(int, None, place, None, []).unwrap();
+    k.given = from;
+    let at = k.part(int, &[one, index]);
+    let v = k.b.load(int, None, at, None, []).unwrap();
+    let first = k.part(int, &[zero]);
+    let first = k.b.load(int, None, first, None, []).unwrap();
+    for (n, v) in [(1, v), (2, first)] {
+        let place = k.place(n);
+        k.b.store(place, v, None, []).unwrap();
+    }
+    let words = [40u32, 41, 42, 43, 44];
+    let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+    k.run([2, 0, 0, 0], &bytes)
+}
+
+#[test]
+fn a_kernel_indexes_its_structure_in_registers() {
+    for (scratch, out) in indexed(false) {
+        assert_eq!((scratch, out), (0, [2, 7, 40, 0]));
+    }
+}
+
+#[test]
+fn a_copy_of_a_structure_has_its_own_words() {
+    for (scratch, out) in indexed(true) {
+        assert_eq!((scratch, out), (0, [2, 43, 40, 0]));
     }
 }

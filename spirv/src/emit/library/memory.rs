@@ -62,6 +62,11 @@ fn load(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let ty = call.inst.ty.expand().ok_or_else(wrong)?;
     let to = e.scalar(ty)?;
     let count = e.components(ty);
+    if let (Std::vloadn, &[index, pointer]) = (call.which, call.args)
+        && let Some(n) = e.held(pointer)
+    {
+        return e.load_held_vector((pointer, n), index, count);
+    }
     let (scalar, addr, access) = place(e, call, 0, count, Opcode::Load)?;
     let halves = call.which != Std::vloadn;
     if halves && (scalar != Scalar::F16 || !matches!(to, Scalar::F32 | Scalar::F64)) {
@@ -92,8 +97,14 @@ fn store(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let data = *call.args.first().ok_or_else(wrong)?;
     let ty = e.type_of(data)?;
     let count = e.components(ty);
-    let (scalar, addr, access) = place(e, call, 1, count, Opcode::Store)?;
     let mut values = e.get(data)?;
+    if let (Std::vstoren, &[_, index, pointer]) = (call.which, call.args)
+        && let Some(n) = e.held(pointer)
+    {
+        e.store_held_vector((pointer, n), index, &values)?;
+        return Ok(Leaves::new());
+    }
+    let (scalar, addr, access) = place(e, call, 1, count, Opcode::Store)?;
     if call.which != Std::vstoren {
         let mode = match call.which {
             Std::vstore_half_r | Std::vstore_halfn_r | Std::vstorea_halfn_r => {

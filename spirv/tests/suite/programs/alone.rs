@@ -283,6 +283,10 @@ impl Machine<'_> {
                 *array = frame.array;
                 frame.vars.swap_remove(2)
             }
+            What::Copy(to, from) => {
+                f.arrays[*to] = f.arrays[*from].clone();
+                Value::new()
+            }
             What::Set(n) => {
                 f.vars[*n].clone_from(&args[0]);
                 Value::new()

@@ -363,7 +363,7 @@ impl Make<'_> {
     fn something(&mut self) -> Option<(Arg, Ty)> {
         let mut ty = self.ty();
         let whole = matches!(ty.kind, Kind::Int(_));
-        let arg = match self.r.below(24) {
+        let arg = match self.r.below(25) {
             0..=3 if whole => {
                 let op = self.r.of(&INT2);
                 let args = vec![self.value(ty), self.value(ty)];
@@ -544,6 +544,20 @@ impl Make<'_> {
                 self.push(U32, What::Shared(n), args);
                 return None;
             }
+            22 => {
+                let to = self.r.below(self.arrays.len().max(1));
+                let of = self.arrays.get(to).copied();
+                let alike = (0..self.arrays.len())
+                    .filter(|n| *n != to && self.arrays.get(*n).copied() == of);
+                let alike: Vec<usize> = alike.collect();
+                // The first array may be one that is only stored to alike.
+                if alike.is_empty() || self.alike && to == 0 {
+                    return None;
+                }
+                let from = self.r.of(&alike);
+                self.push(U32, What::Copy(to, from), Vec::new());
+                return None;
+            }
             _ => {
                 if self.callable.is_empty() {
                     return None;
@@ -665,7 +679,9 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
     for _ in 0..m.r.below(3).max(usize::from(m.alike)) {
         let ty = m.ty();
         let count = m.r.of(&[2, 4, 8, 16]);
-        m.arrays.push((ty, if ty.size() > 16 { 2 } else { count }));
+        let count = if ty.size() > 16 { 2 } else { count };
+        let before = m.arrays.last().copied().filter(|_| m.r.one_in(2));
+        m.arrays.push(before.unwrap_or((ty, count)));
     }
     if !m.callable.is_empty() {
         m.arrays.push((U32, GIVEN));
@@ -738,6 +754,7 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         blocks[b].insts = insts;
     }
     Body {
+        packed: m.r.one_in(4),
         vars: m.vars,
         arrays: m.arrays,
         blocks,
@@ -775,5 +792,6 @@ pub fn program(r: &mut Rng, limits: Limits) -> Program {
         counter: r.below(1000) as u32,
         neighbour: r.below(group as usize) as u32,
         no_alias: r.below(8) as u32,
+        by_value: r.one_in(2),
     }
 }

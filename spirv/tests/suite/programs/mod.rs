@@ -102,12 +102,17 @@ fn judge(p: &Program, job: &Job) -> Result<Outcome, String> {
         let counters = device.buffer_from(&[&counters[..], &[0; 4]].concat())?;
         let items = p.group * p.groups;
         let grid = Grid::new([items, 1, 1]).group([p.group, 1, 1]);
-        let args = vec![
+        let mut args = vec![
             Arg::Buffer(own.clone()),
             Arg::Buffer(out.clone()),
             Arg::Buffer(counters.clone()),
             Arg::bytes(&p.counter.to_le_bytes()),
         ];
+        if p.by_value {
+            let words = [p.counter].into_iter().chain(p.table.iter().copied());
+            let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+            args.push(Arg::bytes(&bytes));
+        }
         let kernel = module.kernel("k")?;
         kernel.launch(grid).args(args).watch(&watch).run()?;
         Ok([own.read()?, out.read()?, counters.read()?])
@@ -299,11 +304,16 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
             );
             count("not reducible", !program::is_reducible(blocks));
             count("with barriers", blocks.iter().any(|b| b.meets));
+            count(
+                "with arrays in a structure",
+                body.packed && !body.arrays.is_empty(),
+            );
         }
         *seen
             .entry(format!("target {}", job.target.name()))
             .or_default() += 1;
         *seen.entry(format!("SIMD{width}")).or_default() += 1;
+        *seen.entry("tables by value".to_owned()).or_default() += u64::from(p.by_value);
         *seen
             .entry(format!("level {}", job.level.name()))
             .or_default() += 1;

@@ -77,6 +77,8 @@ pub enum What {
     /// Call with the last array of the body, or with its own array argument.
     Call(usize, bool),
     Set(usize),
+    /// Copies a private array to another one of its type.
+    Copy(usize, usize),
 }
 
 #[derive(Clone, Debug)]
@@ -119,6 +121,8 @@ pub struct Body {
     /// Private arrays: element type and length, initially zero. The last one is passed to
     /// functions.
     pub arrays: Vec<(Ty, u32)>,
+    /// Set if the private arrays are members of one structure.
+    pub packed: bool,
     pub blocks: Vec<Block>,
 }
 
@@ -142,6 +146,8 @@ pub struct Program {
     pub counter: u32,
     /// Distance of the neighbor.
     pub neighbour: u32,
+    /// Set if the kernel takes the table in a structure by value.
+    pub by_value: bool,
 }
 
 /// Bytes of a work-item's slice of the buffer. Results follow.
@@ -225,7 +231,7 @@ impl Program {
     /// Renders a program, with a line for each block and instruction.
     pub fn shown(&self) -> String {
         let mut out = format!(
-            "{} groups of {}{}, counter {}, neighbour {}, counters {:?}, promises {:#05b}\n",
+            "{} groups of {}{}, counter {}, neighbour {}, counters {:?}, promises {:#05b}{}\n",
             self.groups,
             self.group,
             match (self.required, self.variable) {
@@ -237,14 +243,25 @@ impl Program {
             self.counter,
             self.neighbour,
             self.counters,
-            self.no_alias
+            self.no_alias,
+            if self.by_value {
+                ", table by value"
+            } else {
+                ""
+            }
         );
         for (n, body) in [&self.kernel]
             .into_iter()
             .chain(&self.functions)
             .enumerate()
         {
-            out += &format!("body {n}: {:?}, arrays {:?}\n", body.vars, body.arrays);
+            let packed = if body.packed {
+                ", in one structure"
+            } else {
+                ""
+            };
+            let (vars, arrays) = (&body.vars, &body.arrays);
+            out += &format!("body {n}: {vars:?}, arrays {arrays:?}{packed}\n");
             let reached = reach(&body.blocks, usize::MAX);
             for (at, b) in body
                 .blocks
@@ -278,7 +295,7 @@ impl Inst {
     /// Type of the result.
     pub fn gives(&self) -> Option<Ty> {
         match &self.what {
-            What::Set(_) | What::Store(_) | What::Shared(_) => None,
+            What::Set(_) | What::Store(_) | What::Shared(_) | What::Copy(..) => None,
             What::Core(op) if is_question(*op) => Some(Kind::Bool.of(self.ty.count)),
             _ => Some(self.ty),
         }
@@ -312,6 +329,7 @@ impl Inst {
             What::Extract(_) => "extract".to_owned(),
             What::Insert(_) => "insert".to_owned(),
             What::Set(_) => "set".to_owned(),
+            What::Copy(..) => "copy".to_owned(),
             What::Call(_, false) => "call".to_owned(),
             What::Call(_, true) => "call with what was given".to_owned(),
             other => format!("{other:?}").to_lowercase(),

@@ -1,8 +1,8 @@
 //! Programs as SPIR-V.
 
 use crate::programs::program::{
-    Arg, Body, GIVEN, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, Way, What, order,
-    reach, targets,
+    Arg, Body, GIVEN, Inst, LOCAL, Place, Program, SLICE, TABLE, Term, Way, What, order, reach,
+    targets,
 };
 use crate::programs::types::{Kind, Ty, U32, Value};
 use rspirv::binary::Assemble;
@@ -12,6 +12,8 @@ use spirv::{
     FunctionControl, FunctionParameterAttribute, LinkageType, MemoryAccess, MemoryModel, Op,
     OpenclStd100Op as Std, StorageClass, Word,
 };
+
+mod places;
 
 struct Words<'p> {
     b: Builder,
@@ -26,6 +28,8 @@ struct Words<'p> {
     local: Word,
     /// Array argument of the function.
     given: Word,
+    /// Structure with the table that the kernel takes by value, or 0.
+    by_value: Word,
     /// Local id, and the local memory.
     here: Word,
     room: Word,
@@ -83,6 +87,7 @@ pub fn words(p: &Program, doubles: bool) -> Vec<u32> {
         base: 0,
         local: 0,
         given: 0,
+        by_value: 0,
         here: 0,
         room: 0,
     };
@@ -296,13 +301,24 @@ impl Words<'_> {
             }
             self.b.end_function().unwrap();
         }
-        let ty = self.b.type_function(void, vec![bytes, bytes, ints, int]);
+        let mut params = vec![bytes, bytes, ints, int];
+        let structure = self.b.type_struct([int, table]);
+        let structure = self.b.type_pointer(None, StorageClass::Function, structure);
+        params.extend(p.by_value.then_some(structure));
+        let ty = self.b.type_function(void, params);
         let none = FunctionControl::NONE;
         let k = self.b.begin_function(void, None, none, ty).unwrap();
         let own = self.b.function_parameter(bytes).unwrap();
         let out = self.b.function_parameter(bytes).unwrap();
         self.counters = self.b.function_parameter(ints).unwrap();
         let counter = self.b.function_parameter(int).unwrap();
+        if p.by_value {
+            self.by_value = self.b.function_parameter(structure).unwrap();
+            let copied = FunctionParameterAttribute::ByVal;
+            let copied = vec![Operand::FunctionParameterAttribute(copied)];
+            let kind = Decoration::FuncParamAttr;
+            self.b.decorate(self.by_value, kind, copied);
+        }
         // Declares that buffers do not alias.
         for (n, buffer) in [own, out, self.counters].into_iter().enumerate() {
             if p.no_alias >> n & 1 == 1 {
@@ -422,9 +438,26 @@ impl Words<'_> {
             parts = self.b.variable(ptr, None, own, None);
         }
         let mut arrays = Vec::new();
-        for (n, (ty, count)) in body.arrays.iter().enumerate() {
-            let of = self.array(*ty, *count);
+        let types: Vec<Word> = body
+            .arrays
+            .iter()
+            .map(|(ty, n)| self.array(*ty, *n))
+            .collect();
+        let whole = (body.packed && !types.is_empty()).then(|| {
+            let all = self.b.type_struct(types.clone());
+            let ptr = self.b.type_pointer(None, own, all);
+            let zeros = self.b.constant_null(all);
+            self.b.variable(ptr, None, own, Some(zeros))
+        });
+        for (n, of) in types.into_iter().enumerate() {
             let ptr = self.b.type_pointer(None, own, of);
+            if let Some(whole) = whole {
+                let which = self.u32(n as u32);
+                let chain = vec![id(whole), id(which)];
+                let member = self.op(Op::InBoundsAccessChain, Some(ptr), chain);
+                arrays.push((member, None));
+                continue;
+            }
             let zeros = self.b.constant_null(of);
             // By an initializer, or by a store.
             let first = (n % 2 == 0).then_some(zeros);
@@ -694,6 +727,18 @@ impl Words<'_> {
                 }));
                 self.op(Op::FunctionCall, Some(t), words)
             }
+            What::Copy(to, from) => {
+                let (ty, count) = f.body.arrays[*to];
+                let size = self.u32(count * ty.size());
+                let byte = self.pointer(StorageClass::Function, Kind::Int(8).of(1));
+                let ends = [*to, *from];
+                let ends = ends.map(|n| self.op(Op::Bitcast, Some(byte), vec![id(f.arrays[n])]));
+                let access = Operand::MemoryAccess(MemoryAccess::ALIGNED);
+                let by = number(ty.kind.bits().max(8) / 8);
+                let words = vec![id(ends[0]), id(ends[1]), id(size), access, by];
+                self.op(Op::CopyMemorySized, None, words);
+                0
+            }
             What::Set(n) => {
                 self.set(f, *n, args[0]);
                 0
@@ -710,71 +755,5 @@ impl Words<'_> {
             _ => words.push(args[0]),
         }
         self.of(op, ty, &words)
-    }
-
-    /// Pointer to an address.
-    fn place(&mut self, p: &Place, ty: Ty, args: &[Word], f: &Frame<'_>) -> Word {
-        let first = self.element(p, ty, args[0], f);
-        if !p.either {
-            return first.1;
-        }
-        let other = self.element(p, ty, args[2], f).1;
-        let words = vec![id(args[1]), id(first.1), id(other)];
-        self.op(Op::Select, Some(first.0), words)
-    }
-
-    /// Type of the pointer, and pointer to an element.
-    fn element(&mut self, p: &Place, ty: Ty, index: Word, f: &Frame<'_>) -> (Word, Word) {
-        let mask = self.u32(p.count - 1);
-        let index = self.of(Op::BitwiseAnd, U32, &[index, mask]);
-        let (class, base) = match p.space {
-            Space::Global => (StorageClass::CrossWorkgroup, self.base),
-            Space::Local => (StorageClass::Workgroup, self.local),
-            Space::Array(n) => (StorageClass::Function, f.arrays[n]),
-            Space::Given => (StorageClass::Function, self.given),
-            Space::Table => (StorageClass::UniformConstant, self.table),
-        };
-        let ptr = self.pointer(class, ty);
-        let at = match p.space {
-            Space::Array(_) | Space::Given | Space::Table => {
-                let chain = vec![id(base), id(index)];
-                self.op(Op::InBoundsAccessChain, Some(ptr), chain)
-            }
-            // Typed access chain, or byte offset.
-            _ if !p.bytes && p.generic => {
-                let base = self.op(Op::Bitcast, Some(ptr), vec![id(base)]);
-                let chain = vec![id(base), id(index)];
-                self.op(Op::InBoundsPtrAccessChain, Some(ptr), chain)
-            }
-            _ => {
-                let byte = self.pointer(class, Kind::Int(8).of(1));
-                let size = self.u32(if p.bytes { 1 } else { ty.size() });
-                let offset = self.of(Op::IMul, U32, &[index, size]);
-                let chain = vec![id(base), id(offset)];
-                let at = self.op(Op::PtrAccessChain, Some(byte), chain);
-                self.op(Op::Bitcast, Some(ptr), vec![id(at)])
-            }
-        };
-        if !p.generic {
-            return (ptr, at);
-        }
-        let any = self.pointer(StorageClass::Generic, ty);
-        let at = self.op(Op::PtrCastToGeneric, Some(any), vec![id(at)]);
-        // Beginning of another memory, for indices beyond the elements, which do not occur.
-        let other = match (p.space, f.arrays.first()) {
-            (Space::Global, Some(array)) => Some((StorageClass::Function, *array)),
-            (Space::Local | Space::Array(_), _) => Some((StorageClass::CrossWorkgroup, self.base)),
-            _ => None,
-        };
-        let Some((class, base)) = other.filter(|_| p.mixed) else {
-            return (any, at);
-        };
-        let ptr = self.pointer(class, ty);
-        let other = self.op(Op::Bitcast, Some(ptr), vec![id(base)]);
-        let other = self.op(Op::PtrCastToGeneric, Some(any), vec![id(other)]);
-        let count = self.u32(p.count);
-        let inside = self.of(Op::ULessThan, Kind::Bool.of(1), &[index, count]);
-        let words = vec![id(inside), id(at), id(other)];
-        (any, self.op(Op::Select, Some(any), words))
     }
 }
