@@ -116,7 +116,7 @@ impl Grid {
             )));
         }
         let items = local.iter().map(|&n| u64::from(n)).product::<u64>();
-        let platform = kernel.module.zebin.platform;
+        let platform = kernel.module.zebin().platform;
         let most_threads = kernel.module.device().inner.gpu(platform).group_threads;
         let most = u64::from(most_threads) * u64::from(info.env.simd_size);
         if local.iter().any(|&n| n > 1024) || items > most {
@@ -136,7 +136,7 @@ impl Grid {
             )));
         }
         let whole = global.iter().zip(local).all(|(g, l)| g % l == 0);
-        if !whole && kernel.module.zebin.requires_uniform_groups() {
+        if !whole && kernel.module.zebin().requires_uniform_groups() {
             return Err(grid_error(format!(
                 "the grid {global:?} is not a multiple of the group {local:?}, and the kernel was compiled for whole groups"
             )));

@@ -5,6 +5,7 @@ use crate::backend::LaunchRequest;
 use crate::bind;
 use crate::buffer::Buffer;
 use crate::control::{Cancel, LaunchStats, Print, Progress, Span, StopSignals};
+use crate::device::Device;
 use crate::error::Error;
 use crate::grid::{CheckedGrid, Grid};
 use crate::module::Kernel;
@@ -17,29 +18,31 @@ use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Destination of printed text: standard output, or a callback of the caller.
-#[derive(Default)]
-struct PrintSink<'k>(Option<Mutex<PrintFn<'k>>>);
+/// Callback of the caller for printed text.
+struct PrintSink<'k>(Mutex<PrintFn<'k>>);
+
+/// Destination of printed text without a callback.
+struct StandardOutput;
 
 type PrintFn<'k> = Box<dyn FnMut(&str) + Send + 'k>;
 
 impl Print for PrintSink<'_> {
     fn print(&self, text: &str) {
-        match &self.0 {
-            Some(sink) => sink.lock().unwrap_or_else(PoisonError::into_inner)(text),
-            // An error means that standard output was closed, and then nobody wants the text.
-            None => {
-                let mut out = std::io::stdout().lock();
-                let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-            }
-        }
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)(text);
+    }
+}
+
+impl Print for StandardOutput {
+    fn print(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        // An error means that standard output was closed, and then nobody wants the text.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
 
 impl fmt::Debug for PrintSink<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let to = if self.0.is_some() { "sink" } else { "stdout" };
-        f.debug_tuple("PrintSink").field(&to).finish()
+        f.debug_tuple("PrintSink").finish()
     }
 }
 
@@ -55,7 +58,7 @@ pub struct Launch<'k> {
     args: Vec<Arg>,
     bound: Vec<(Slot, Arg)>,
     progress: Option<Progress>,
-    printf: Arc<PrintSink<'k>>,
+    printf: Option<Arc<PrintSink<'k>>>,
     watch: Option<Watch>,
     cancel: Option<Cancel>,
     deadline: Option<Instant>,
@@ -83,7 +86,7 @@ impl<'k> Launch<'k> {
             args: Vec::new(),
             bound: Vec::new(),
             progress: None,
-            printf: Arc::default(),
+            printf: None,
             watch: None,
             cancel: None,
             deadline: None,
@@ -145,7 +148,7 @@ impl<'k> Launch<'k> {
     /// Without a sink it goes to standard output. On Level Zero the driver prints it, to standard
     /// output.
     pub fn printf(mut self, sink: impl FnMut(&str) + Send + 'k) -> Self {
-        self.printf = Arc::new(PrintSink(Some(Mutex::new(Box::new(sink)))));
+        self.printf = Some(Arc::new(PrintSink(Mutex::new(Box::new(sink)))));
         self
     }
 
@@ -335,6 +338,11 @@ enum PreparedGrid {
 }
 
 impl PreparedLaunch<'_> {
+    /// Returns the device that it runs on.
+    pub(crate) fn device(&self) -> &Device {
+        self.launch.kernel.module.device()
+    }
+
     /// Runs the kernel to its end, or until the launch's own signals or `cancel` stop it. Returns
     /// its time too, where the device measures it.
     pub(crate) fn run(
@@ -354,7 +362,11 @@ impl PreparedLaunch<'_> {
                 grid.of_groups(sizes).check(kernel)?
             }
         };
-        kernel.module.inner.launch(&LaunchRequest {
+        let printf: &dyn Print = match &launch.printf {
+            Some(sink) => &**sink,
+            None => &StandardOutput,
+        };
+        kernel.module.backend().launch(&LaunchRequest {
             index: kernel.index,
             kernel: info,
             global: grid.global,
@@ -364,7 +376,7 @@ impl PreparedLaunch<'_> {
             dimensions: grid.dimensions,
             args: &launch.args,
             progress: launch.progress.as_ref(),
-            printf: &*launch.printf,
+            printf,
             watch: launch.watch.as_ref(),
             signals: StopSignals {
                 cancel: launch.cancel.as_ref(),

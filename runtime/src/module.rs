@@ -10,10 +10,12 @@ use std::sync::Arc;
 
 /// Module on a device. A handle: clones are the same module.
 #[derive(Clone)]
-pub struct Module {
+pub struct Module(Arc<Loaded>);
+
+struct Loaded {
     device: Device,
-    pub(crate) zebin: Arc<Zebin>,
-    pub(crate) inner: Arc<dyn ModuleBackend>,
+    zebin: Arc<Zebin>,
+    backend: Arc<dyn ModuleBackend>,
 }
 
 impl Module {
@@ -24,22 +26,30 @@ impl Module {
                 device: device.name(),
             });
         }
-        let inner = device.inner.load(zebin.clone(), bytes)?;
-        Ok(Module {
+        let backend = device.inner.load(zebin.clone(), bytes)?;
+        Ok(Module(Arc::new(Loaded {
             device: device.clone(),
             zebin,
-            inner,
-        })
+            backend,
+        })))
+    }
+
+    pub(crate) fn zebin(&self) -> &Zebin {
+        &self.0.zebin
+    }
+
+    pub(crate) fn backend(&self) -> &dyn ModuleBackend {
+        &*self.0.backend
     }
 
     /// Returns the device that it is on.
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.0.device
     }
 
     /// Iterates over the names of its kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
-        self.zebin.kernels.iter().map(|k| k.name.as_str())
+        self.zebin().kernels.iter().map(|k| k.name.as_str())
     }
 
     /// Returns a kernel by name.
@@ -47,7 +57,7 @@ impl Module {
     /// # Errors
     /// There is no kernel of that name. The error lists those of the module.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        match self.zebin.kernel(name) {
+        match self.zebin().kernel(name) {
             Some((index, _)) => Ok(Kernel {
                 module: self.clone(),
                 index,
@@ -103,7 +113,7 @@ pub struct Kernel {
 impl Kernel {
     /// Returns what the zebin says about it. Never `None` for a kernel from [`Module::kernel`].
     pub fn info(&self) -> Option<&KernelInfo> {
-        self.module.zebin.kernels.get(self.index)
+        self.module.zebin().kernels.get(self.index)
     }
 
     /// Returns the error of a kernel that its module does not have.

@@ -110,13 +110,14 @@ pub struct Sampler {
     pub normalized: bool,
     /// Comparison that messages which compare make with a texel's red component.
     pub compare: Compare,
-    /// Least and greatest level of detail, in 256ths, as `SAMPLER_STATE` has them ("Min LOD",
-    /// "Max LOD": U4.8).
+    /// Least and greatest level of detail, in 256ths, as `SAMPLER_STATE` has them: "Min LOD", bits
+    /// 63:52, and "Max LOD", bits 51:40, both U4.8 (`src/intel/genxml/gen9.xml` of Mesa).
     lod: [u16; 2],
 }
 
 impl Sampler {
-    /// Greatest level of detail of `SAMPLER_STATE`: that of the last level of the largest image.
+    /// Greatest level of detail of `SAMPLER_STATE`: that of the last level of the largest image, and
+    /// what Mesa's `iris` clamps to.
     pub const MAX_LOD: f32 = 14.0;
     /// Steps of a level of detail that a clamp distinguishes.
     const LOD_STEPS: f32 = 256.0;

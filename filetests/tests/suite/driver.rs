@@ -9,7 +9,6 @@ use crate::driven;
 use gantry_codegen::ir::FuncKind;
 use gantry_codegen::{CompileOptions, GrfMode, OptLevel, Target, compile};
 use gantry_filetests::{TestFile, files};
-use gantry_runtime::{Device, DeviceKind};
 use object::Endianness;
 use object::elf::{FileHeader64, SHF_INFO_LINK};
 use object::read::elf::{FileHeader, SectionHeader};
@@ -19,14 +18,10 @@ use std::process::Command;
 
 const CHILD: &str = "GANTRY_DRIVER_CHILD";
 
-fn required() -> bool {
-    std::env::var_os("GANTRY_REQUIRE_ORACLES").is_some_and(|v| v == "1")
-}
-
 fn have_ocloc() -> bool {
     let there = Command::new("ocloc").arg("--help").output().is_ok();
     assert!(
-        there || !required(),
+        there || !driven::required(),
         "ocloc is not on PATH, and GANTRY_REQUIRE_ORACLES=1"
     );
     if !there {
@@ -77,12 +72,8 @@ fn zebins(target: &Target) -> Vec<(PathBuf, Vec<String>, Vec<u8>)> {
 #[test]
 fn the_driver_takes_every_run_filetest() {
     if let Ok(name) = std::env::var(CHILD) {
-        let device = match Device::open(DeviceKind::LevelZero) {
-            Ok(d) => d,
-            Err(e) => {
-                assert!(!required(), "{e}");
-                return println!("skipped: {e}");
-            }
+        let Some(device) = driven::open() else {
+            return;
         };
         let target = Target::lookup(&name).unwrap();
         let mut count = 0;
@@ -104,27 +95,8 @@ fn the_driver_takes_every_run_filetest() {
         return;
     }
     for name in driven::DRIVEN {
-        let dir = tempfile::tempdir().unwrap();
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command
-            .args([
-                "--exact",
-                "driver::the_driver_takes_every_run_filetest",
-                "--nocapture",
-            ])
-            .current_dir(dir.path())
-            .env(CHILD, name);
-        driven::as_if(&mut command, name);
-        let out = command.output().unwrap();
-        let text = format!(
-            "{}{}",
-            String::from_utf8_lossy(&out.stdout),
-            String::from_utf8_lossy(&out.stderr)
-        );
-        assert!(out.status.success(), "{text}");
-        let line = text.lines().find(|l| l.contains("the driver takes"));
-        assert!(line.is_some() || text.contains("skipped"), "{text}");
-        println!("{}", line.unwrap_or("skipped"));
+        let test = "driver::the_driver_takes_every_run_filetest";
+        driven::run_for_line(driven::again(name), test, (CHILD, name), "the driver takes");
     }
 }
 

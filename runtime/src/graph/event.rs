@@ -1,6 +1,6 @@
 //! Handles of nodes: events, and values that commands compute.
 
-use super::node::{Failure, Node, Outcome, Times};
+use super::node::{Failure, Label, Node, Outcome, Times};
 use crate::control::LaunchStats;
 use crate::error::Error;
 use std::fmt;
@@ -152,7 +152,7 @@ impl Default for HostEvent {
 impl HostEvent {
     /// Creates an event that is not set.
     pub fn new() -> HostEvent {
-        HostEvent(Event::of(Node::host(Arc::new("event of the host"))))
+        HostEvent(Event::of(Node::host(Label::Name("event of the host"))))
     }
 
     /// Returns the event, for those who wait.

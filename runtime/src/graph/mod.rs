@@ -6,9 +6,10 @@
 //! of any length ends without recursion.
 //!
 //! `node` has nodes and their ends, `workers` the threads, `event` the handles that the host has,
-//! and `tests` what happens in many orders.
+//! `few` short lists, and `tests` what happens in many orders.
 
 mod event;
+mod few;
 mod node;
 mod sync;
 #[cfg(test)]

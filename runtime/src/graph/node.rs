@@ -1,9 +1,11 @@
 //! Nodes: commands, what they wait for, and how they end.
 
+use super::few::Few;
 use super::sync::{Condvar, Mutex, PoisonError, lock};
 use super::workers::Workers;
 use crate::control::{Cancel, LaunchStats, Span};
 use crate::error::{Error, panic_text};
+use crate::module::Kernel;
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +14,23 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 /// Name of a command in messages.
-pub(crate) type Label = Arc<dyn fmt::Display + Send + Sync>;
+pub(crate) enum Label {
+    Name(&'static str),
+    Launch(Kernel),
+    #[cfg(test)]
+    Text(String),
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Label::Name(name) => f.write_str(name),
+            Label::Launch(kernel) => write!(f, "launch of `{}`", kernel.name()),
+            #[cfg(test)]
+            Label::Text(text) => f.write_str(text),
+        }
+    }
+}
 
 /// Effect of a command. It is called once, with the signal that cancels its queue.
 pub(crate) type Work = Box<dyn FnOnce(&Cancel) -> Result<Done, Error> + Send>;
@@ -34,6 +52,8 @@ pub(crate) trait Home: Send + Sync {
     fn ended(&self, id: u64);
     /// Returns the signal that cancels all nodes.
     fn cancel(&self) -> &Cancel;
+    /// Returns the threads that run its nodes.
+    fn workers(&self) -> &Arc<Workers>;
 }
 
 /// Command that failed, and why. Commands that depend on it have it as their own failure.
@@ -96,7 +116,6 @@ pub(crate) struct Node {
     label: Label,
     /// Queue that it is on, and its number there. `None` for an event of the host.
     home: Option<(Arc<dyn Home>, u64)>,
-    workers: Option<Arc<Workers>>,
     state: Mutex<NodeState>,
     ended: Condvar,
 }
@@ -108,7 +127,7 @@ struct NodeState {
     work: Option<Work>,
     /// Failure of the first node that failed, by its number.
     failure: Option<(usize, Arc<Failure>)>,
-    edges: Vec<Edge>,
+    edges: Few<Edge>,
     wakers: Vec<Waker>,
     /// True once a thread waits for the end. A notification is a system call also without one.
     awaited: bool,
@@ -118,38 +137,31 @@ struct NodeState {
 
 impl Node {
     /// Creates a command that is not yet submitted.
-    pub(crate) fn command(
-        label: Label,
-        home: (Arc<dyn Home>, u64),
-        workers: Arc<Workers>,
-        work: Work,
-    ) -> Arc<Node> {
-        let queued = workers.clock();
-        Node::new(label, Some(home), Some(workers), Some(work), queued)
+    pub(crate) fn command(label: Label, home: (Arc<dyn Home>, u64), work: Work) -> Arc<Node> {
+        let queued = home.0.workers().clock();
+        Node::new(label, Some(home), Some(work), queued)
     }
 
     /// Creates an event that the host ends.
     pub(super) fn host(label: Label) -> Arc<Node> {
-        Node::new(label, None, None, None, 0)
+        Node::new(label, None, None, 0)
     }
 
     fn new(
         label: Label,
         home: Option<(Arc<dyn Home>, u64)>,
-        workers: Option<Arc<Workers>>,
         work: Option<Work>,
         queued: u64,
     ) -> Arc<Node> {
         Arc::new(Node {
             label,
             home,
-            workers,
             state: Mutex::new(NodeState {
                 stage: Stage::Waiting,
                 waits: 1,
                 work,
                 failure: None,
-                edges: Vec::new(),
+                edges: Few::default(),
                 wakers: Vec::new(),
                 awaited: false,
                 times: Times {
@@ -167,7 +179,7 @@ impl Node {
     /// whose flag is true.
     pub(crate) fn submit(self: &Arc<Node>, after: &[(Arc<Node>, bool)]) {
         lock(&self.state).waits += after.len();
-        let mut ready = Vec::new();
+        let mut ready = Few::default();
         for (index, (before, fails)) in after.iter().enumerate() {
             let mut state = lock(&before.state);
             if state.stage != Stage::Ended {
@@ -193,7 +205,7 @@ impl Node {
         index: usize,
         failed: Option<Arc<Failure>>,
         end: u64,
-        ready: &mut Vec<Arc<Node>>,
+        ready: &mut Few<Arc<Node>>,
     ) {
         let mut state = lock(&self.state);
         state.waits -= 1;
@@ -213,19 +225,19 @@ impl Node {
     }
 
     /// Gives nodes that wait for nothing to their workers.
-    pub(super) fn give(ready: Vec<Arc<Node>>) {
+    pub(super) fn give(ready: Few<Arc<Node>>) {
         for node in ready {
-            if let Some(workers) = node.workers.clone() {
+            if let Some(workers) = node.workers().cloned() {
                 workers.push(node);
             }
         }
     }
 
     /// Runs the node, if it has not been cancelled. Returns the nodes that waited for it alone.
-    pub(super) fn run(self: &Arc<Node>) -> Vec<Arc<Node>> {
+    pub(super) fn run(self: &Arc<Node>) -> Few<Arc<Node>> {
         let mut state = lock(&self.state);
         if state.stage != Stage::Ready {
-            return Vec::new();
+            return Few::default();
         }
         state.stage = Stage::Running;
         let (work, failure) = (state.work.take(), state.failure.take());
@@ -256,10 +268,10 @@ impl Node {
     }
 
     /// Ends the node. Returns the nodes that waited for it alone.
-    fn end(self: &Arc<Node>, outcome: Outcome) -> Vec<Arc<Node>> {
+    fn end(self: &Arc<Node>, outcome: Outcome) -> Few<Arc<Node>> {
         let mut state = lock(&self.state);
         if state.stage == Stage::Ended {
-            return Vec::new();
+            return Few::default();
         }
         state.stage = Stage::Ended;
         let (begin, time) = match &outcome {
@@ -282,7 +294,7 @@ impl Node {
         let is_awaited = state.awaited;
         drop(state);
         drop(work);
-        if let Some(workers) = &self.workers {
+        if let Some(workers) = self.workers() {
             workers.advance(end);
         }
         if is_awaited {
@@ -294,7 +306,7 @@ impl Node {
         if let Some((home, id)) = &self.home {
             home.ended(*id);
         }
-        let mut ready = Vec::new();
+        let mut ready = Few::default();
         for edge in edges {
             let failed = failed.clone().filter(|_| edge.fails);
             edge.to.arrive(edge.index, failed, end, &mut ready);
@@ -328,8 +340,12 @@ impl Node {
 
     /// Returns true if the node is a command for these workers.
     pub(super) fn is_on(&self, workers: &Workers) -> bool {
-        let own = self.workers.as_deref();
-        own.is_some_and(|w| std::ptr::eq(w, workers))
+        self.workers().is_some_and(|w| std::ptr::eq(&**w, workers))
+    }
+
+    /// Returns the threads that run the node, unless it is an event of the host.
+    fn workers(&self) -> Option<&Arc<Workers>> {
+        self.home.as_ref().map(|(home, _)| home.workers())
     }
 
     /// Returns the name in messages.

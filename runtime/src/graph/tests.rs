@@ -9,13 +9,21 @@ use gantry_isa_gen::fuzz::Rng;
 use std::sync::Arc;
 
 /// Queue that counts the ends of its commands.
-#[derive(Default)]
 struct Ends {
     ended: Mutex<Vec<u64>>,
     cancel: Cancel,
+    workers: Arc<Workers>,
 }
 
 impl Ends {
+    fn on(workers: &WorkersHandle) -> Arc<Ends> {
+        Arc::new(Ends {
+            ended: Mutex::default(),
+            cancel: Cancel::default(),
+            workers: workers.get().clone(),
+        })
+    }
+
     /// Waits until so many ends were told, which may be after others have seen them. Returns whose
     /// they are.
     fn all(&self, count: usize) -> Vec<u64> {
@@ -35,6 +43,10 @@ impl Home for Ends {
 
     fn cancel(&self) -> &Cancel {
         &self.cancel
+    }
+
+    fn workers(&self) -> &Arc<Workers> {
+        &self.workers
     }
 }
 
@@ -80,7 +92,7 @@ fn random_graph(r: &mut Rng) -> Vec<(Does, Vec<(usize, bool)>)> {
 /// with that of a model, and the order of what ran with the edges.
 fn run_graph(graph: &[(Does, Vec<(usize, bool)>)], threads: usize) {
     let workers = Workers::open(threads);
-    let home = Arc::new(Ends::default());
+    let home = Ends::on(&workers);
     let order = Arc::new(Mutex::new(Vec::new()));
     let nodes: Vec<Arc<Node>> = graph
         .iter()
@@ -99,8 +111,8 @@ fn run_graph(graph: &[(Does, Vec<(usize, bool)>)], threads: usize) {
                     Does::Panics => panic!("{n} panics"),
                 }
             });
-            let label = Arc::new(format!("command {n}"));
-            Node::command(label, (home.clone(), n as u64), workers.get().clone(), work)
+            let label = Label::Text(format!("command {n}"));
+            Node::command(label, (home.clone(), n as u64), work)
         })
         .collect();
     // Two threads submit every other command.
@@ -173,13 +185,13 @@ fn cancelled_commands_end_once() {
     shuttle::check_random(
         || {
             let workers = Workers::open(2);
-            let home = Arc::new(Ends::default());
+            let home = Ends::on(&workers);
             let gate = HostEvent::new();
             let nodes: Vec<Arc<Node>> = (0..3)
                 .map(|n| {
                     let work: Work = Box::new(|_| Ok(Done::default()));
                     let home = (home.clone() as Arc<dyn Home>, n);
-                    Node::command(Arc::new("command"), home, workers.get().clone(), work)
+                    Node::command(Label::Name("command"), home, work)
                 })
                 .collect();
             let opened = gate.event();
@@ -212,12 +224,12 @@ fn events_that_nobody_sets_fail_what_waits() {
     shuttle::check_random(
         || {
             let workers = Workers::open(1);
-            let home: Arc<dyn Home> = Arc::new(Ends::default());
+            let home: Arc<dyn Home> = Ends::on(&workers);
             let gate = HostEvent::new();
             let event = gate.event();
             let dropped = thread::spawn(move || drop(gate));
             let work: Work = Box::new(|_| Ok(Done::default()));
-            let node = Node::command(Arc::new("command"), (home, 0), workers.get().clone(), work);
+            let node = Node::command(Label::Name("command"), (home, 0), work);
             node.submit(&[(event.node().clone(), true)]);
             let error = Event::of(node).wait().unwrap_err().to_string();
             assert!(error.contains("dropped without being set"), "{error}");
@@ -232,13 +244,13 @@ fn events_that_nobody_sets_fail_what_waits() {
 fn long_chains_end() {
     let work = || {
         let workers = Workers::open(1);
-        let home: Arc<dyn Home> = Arc::new(Ends::default());
+        let home: Arc<dyn Home> = Ends::on(&workers);
         let gate = HostEvent::new();
         let mut last = gate.event().node().clone();
         for n in 0..LONG {
             let work: Work = Box::new(|_| Ok(Done::default()));
             let home = (home.clone(), n);
-            let node = Node::command(Arc::new("c"), home, workers.get().clone(), work);
+            let node = Node::command(Label::Name("c"), home, work);
             node.submit(&[(last, true)]);
             last = node;
         }

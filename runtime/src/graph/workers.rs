@@ -1,11 +1,11 @@
 //! Workers of a device: threads that run commands.
 
 use super::node::Node;
-use super::sync::{Condvar, Mutex, PoisonError, lock, thread};
+use super::sync::{Condvar, Mutex, PoisonError, SPINS, lock, spin, thread};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Number of commands that a worker runs one after the other, each of which waited for the one
 /// before it, while others are ready.
@@ -19,6 +19,8 @@ thread_local! {
 pub(crate) struct Workers {
     state: Mutex<WorkersState>,
     work: Condvar,
+    /// True if commands are ready, or the device is closed. A hint for the thread that spins.
+    any: AtomicBool,
     /// Limit on the number of threads.
     most: usize,
     /// Latest end of a command on the device's clock, in nanoseconds.
@@ -29,8 +31,10 @@ pub(crate) struct Workers {
 struct WorkersState {
     ready: VecDeque<Arc<Node>>,
     threads: usize,
-    /// Threads that wait for work.
+    /// Threads that wait for work, or that have been woken and have taken none yet.
     idle: usize,
+    /// True if a thread looks for work without waiting for it. It needs no waking.
+    spins: bool,
     /// True if no handle of the device is left.
     closed: bool,
 }
@@ -44,6 +48,7 @@ impl Workers {
         WorkersHandle(Arc::new(Workers {
             state: Mutex::new(WorkersState::default()),
             work: Condvar::new(),
+            any: AtomicBool::new(false),
             most: most.max(1),
             clock: AtomicU64::new(0),
         }))
@@ -62,9 +67,12 @@ impl Workers {
     pub(super) fn push(self: &Arc<Self>, node: Arc<Node>) {
         let mut state = lock(&self.state);
         state.ready.push_back(node);
+        self.any.store(true, Ordering::Relaxed);
         let mut alone = false;
+        // Commands that no thread takes without being woken.
+        let waiting = state.ready.len() - usize::from(state.spins);
         // A worker that has been woken is idle until it takes its command.
-        if state.ready.len() > state.idle && state.threads < self.most {
+        if waiting > state.idle && state.threads < self.most {
             let workers = self.clone();
             let name = format!("gantry-queue-{}", state.threads);
             let spawned = thread::Builder::new()
@@ -76,7 +84,7 @@ impl Workers {
                 Err(_) => alone = state.threads == 0,
             }
         }
-        let wakes = state.idle > 0;
+        let wakes = state.idle > 0 && waiting > 0;
         drop(state);
         if alone {
             self.drain();
@@ -93,25 +101,47 @@ impl Workers {
     /// Runs commands until the device is gone.
     fn work(&self) {
         IS_WORKER.set(true);
-        loop {
-            let mut state = lock(&self.state);
-            let node = loop {
-                if let Some(node) = state.ready.pop_front() {
-                    break node;
-                }
-                if state.closed {
-                    state.threads -= 1;
-                    return;
-                }
-                state.idle += 1;
-                state = self
-                    .work
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
-                state.idle -= 1;
-            };
-            drop(state);
+        while let Some(node) = self.next() {
             self.run(node);
+        }
+    }
+
+    /// Waits for a command. Returns `None` if the device is gone.
+    fn next(&self) -> Option<Arc<Node>> {
+        let mut state = lock(&self.state);
+        let mut is_new = true;
+        loop {
+            if let Some(node) = state.ready.pop_front() {
+                self.any.store(!state.ready.is_empty(), Ordering::Relaxed);
+                return Some(node);
+            }
+            if state.closed {
+                state.threads -= 1;
+                return None;
+            }
+            // Waking a thread takes longer than most commands. So the last of them that works
+            // looks for a short while before it waits.
+            if is_new && state.idle + 1 == state.threads && !state.spins {
+                state.spins = true;
+                drop(state);
+                for _ in 0..SPINS {
+                    if self.any.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    spin();
+                }
+                state = lock(&self.state);
+                state.spins = false;
+                is_new = false;
+                continue;
+            }
+            state.idle += 1;
+            state = self
+                .work
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
+            is_new = true;
         }
     }
 
@@ -133,8 +163,7 @@ impl Workers {
             let mut ready = node.run();
             length += 1;
             let goes_on = length < CHAIN || lock(&self.state).ready.is_empty();
-            let own = ready.iter().position(|n| goes_on && n.is_on(self));
-            next = own.map(|at| ready.swap_remove(at));
+            next = ready.take(|n| goes_on && n.is_on(self));
             Node::give(ready);
         }
     }
@@ -150,6 +179,7 @@ impl WorkersHandle {
 impl Drop for WorkersHandle {
     fn drop(&mut self) {
         lock(&self.0.state).closed = true;
+        self.0.any.store(true, Ordering::Relaxed);
         self.0.work.notify_all();
     }
 }

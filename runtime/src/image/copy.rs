@@ -38,6 +38,12 @@ impl ImagePlace {
         self.origin = origin;
         self
     }
+
+    /// Returns the place that is so many texels on along an axis.
+    fn behind(mut self, texels: u32, axis: usize) -> ImagePlace {
+        self.origin[axis] += texels;
+        self
+    }
 }
 
 /// Image of a driver, which keeps its texels where and how it likes. Places and sizes are within
@@ -93,16 +99,13 @@ pub(crate) enum Direction {
     ToBuffer,
 }
 
-/// Returns the half of a size that halves a copy, or `None` if the copy is of one row.
-fn halves([width, height, depth]: [u32; 3]) -> Option<([u32; 3], [u32; 3], usize)> {
-    if depth > 1 {
-        let first = depth / 2;
-        return Some(([width, height, first], [width, height, depth - first], 2));
-    }
-    (height > 1).then(|| {
-        let first = height / 2;
-        ([width, first, 1], [width, height - first, 1], 1)
-    })
+/// Returns the halves of a size and the axis that they are along, or `None` if it is of one row.
+fn halves(size: [u32; 3]) -> Option<([u32; 3], [u32; 3], usize)> {
+    let axis = [2, 1].into_iter().find(|axis| size[*axis] > 1)?;
+    let (mut first, mut second) = (size, size);
+    first[axis] /= 2;
+    second[axis] -= first[axis];
+    Some((first, second, axis))
 }
 
 impl Image {
@@ -117,6 +120,22 @@ impl Image {
         let texel = self.format().texel_bytes() as usize;
         let pictures = depth as usize * self.desc().samples() as usize;
         [width as usize * texel, height as usize, pictures]
+    }
+
+    /// Returns the halves of a box that is more than the host holds at a time, as `halves` does.
+    fn parts(&self, size: [u32; 3]) -> Option<([u32; 3], [u32; 3], usize)> {
+        halves(size).filter(|_| self.box_bytes(size) > CHUNK)
+    }
+
+    /// Returns the offsets in memory of the rows of a box, or of rows that follow each other, and
+    /// the bytes of each.
+    fn rows_of(
+        &self,
+        place: ImagePlace,
+        size: [u32; 3],
+    ) -> (impl Iterator<Item = usize> + use<>, usize) {
+        let (pitch, rows) = self.pitch(place).merged(self.row_size(size));
+        (pitch.all(rows), rows[0])
     }
 
     /// Returns where the rows of a box are in the memory.
@@ -309,16 +328,12 @@ impl Image {
         from: ImagePlace,
         size: [u32; 3],
     ) -> Result<Option<Span>, Error> {
-        let bytes = self.box_bytes(size);
-        if let (true, Some((first, second, axis))) = (bytes > CHUNK, halves(size)) {
+        if let Some((first, second, axis)) = self.parts(size) {
             self.copy_by_host(to, source, from, first)?;
-            let behind = |mut p: ImagePlace| {
-                p.origin[axis] += first[axis];
-                p
-            };
-            return self.copy_by_host(behind(to), source, behind(from), second);
+            let [to, from] = [to, from].map(|p| p.behind(first[axis], axis));
+            return self.copy_by_host(to, source, from, second);
         }
-        let mut texels = vec![0; bytes];
+        let mut texels = vec![0; self.box_bytes(size)];
         source.read_box(from, size, &mut texels)?;
         // The times of another device are on its own clock.
         self.write_box(to, size, &texels)
@@ -401,11 +416,9 @@ impl Image {
                 return result;
             }
         }
-        let bytes = self.box_bytes(size);
-        if let (true, Some((first, second, axis))) = (bytes > CHUNK, halves(size)) {
+        if let Some((first, second, axis)) = self.parts(size) {
             let step = [0, pitch.row, pitch.slice][axis] * first[axis] as usize;
-            let mut behind = place;
-            behind.origin[axis] += first[axis];
+            let behind = place.behind(first[axis], axis);
             let after = Pitch {
                 offset: pitch.offset + step,
                 ..pitch
@@ -414,7 +427,7 @@ impl Image {
             let end = self.copy_driver(image, direction, behind, second, (buffer, after))?;
             return Ok(Span::join(begin, end));
         }
-        let mut texels = vec![0; bytes];
+        let mut texels = vec![0; self.box_bytes(size)];
         let rows = self.row_size(size);
         let mut lines = texels.chunks_exact_mut(rows[0].max(1));
         match direction {
@@ -446,14 +459,11 @@ impl Image {
     ) -> Result<Option<Span>, Error> {
         match &self.texels {
             Texels::Memory(memory) => {
-                let (pitch, rows) = (self.pitch(place), self.row_size(size));
-                let (pitch, rows) = pitch.merged(rows);
-                let mut measured = None;
-                for (at, line) in pitch.all(rows).zip(out.chunks_exact_mut(rows[0].max(1))) {
-                    let read = memory.read_at(at, line)?;
-                    measured = Span::join(measured, read);
-                }
-                Ok(measured)
+                let (rows, bytes) = self.rows_of(place, size);
+                let mut lines = rows.zip(out.chunks_exact_mut(bytes.max(1)));
+                lines.try_fold(None, |measured, (at, line)| {
+                    Ok(Span::join(measured, memory.read_at(at, line)?))
+                })
             }
             Texels::Driver(image) => image.read(place, size, out),
         }
@@ -468,14 +478,11 @@ impl Image {
     ) -> Result<Option<Span>, Error> {
         match &self.texels {
             Texels::Memory(memory) => {
-                let (pitch, rows) = (self.pitch(place), self.row_size(size));
-                let (pitch, rows) = pitch.merged(rows);
-                let mut measured = None;
-                for (at, line) in pitch.all(rows).zip(data.chunks_exact(rows[0].max(1))) {
-                    let written = memory.write_measured(at, line)?;
-                    measured = Span::join(measured, written);
-                }
-                Ok(measured)
+                let (rows, bytes) = self.rows_of(place, size);
+                let mut lines = rows.zip(data.chunks_exact(bytes.max(1)));
+                lines.try_fold(None, |measured, (at, line)| {
+                    Ok(Span::join(measured, memory.write_measured(at, line)?))
+                })
             }
             Texels::Driver(image) => image.write(place, size, data),
         }
@@ -525,24 +532,20 @@ impl Image {
         }
         match &self.texels {
             Texels::Memory(memory) => {
-                let (pitch, rows) = self.pitch(place).merged(self.row_size(size));
-                let mut measured = None;
-                for at in pitch.all(rows) {
-                    let part = memory.slice(at..at + rows[0])?;
-                    measured = Span::join(measured, part.fill_measured(texel)?);
-                }
-                Ok(measured)
+                let (mut rows, bytes) = self.rows_of(place, size);
+                rows.try_fold(None, |measured, at| {
+                    let part = memory.slice(at..at + bytes)?;
+                    Ok(Span::join(measured, part.fill_measured(texel)?))
+                })
             }
             Texels::Driver(image) => {
-                let bytes = self.box_bytes(size);
-                if let (true, Some((first, second, axis))) = (bytes > CHUNK, halves(size)) {
-                    let mut behind = place;
-                    behind.origin[axis] += first[axis];
+                if let Some((first, second, axis)) = self.parts(size) {
                     let begin = self.fill_measured(place, first, texel)?;
+                    let behind = place.behind(first[axis], axis);
                     let end = self.fill_measured(behind, second, texel)?;
                     return Ok(Span::join(begin, end));
                 }
-                let texels = texel.repeat(bytes / texel.len().max(1));
+                let texels = texel.repeat(self.box_bytes(size) / texel.len().max(1));
                 image.write(place, size, &texels)
             }
         }

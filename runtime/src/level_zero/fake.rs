@@ -266,8 +266,24 @@ unsafe extern "C" fn context_create(_: Handle, _: *const ContextDesc, out: *mut 
     world().create("context", std::ptr::null_mut(), out)
 }
 
-unsafe extern "C" fn context_destroy(h: Handle) -> Code {
-    world().destroy("context", h as usize)
+/// Defines functions that destroy objects of a kind.
+macro_rules! destroy {
+    ($($name:ident: $kind:literal,)*) => {
+        $(unsafe extern "C" fn $name(h: Handle) -> Code {
+            world().destroy($kind, h as usize)
+        })*
+    };
+}
+
+destroy! {
+    context_destroy: "context",
+    event_pool_destroy: "event pool",
+    event_destroy: "event",
+    list_destroy: "list",
+    module_destroy: "module",
+    kernel_destroy: "kernel",
+    image_destroy: "image",
+    sampler_destroy: "sampler",
 }
 
 unsafe extern "C" fn event_pool_create(
@@ -280,16 +296,8 @@ unsafe extern "C" fn event_pool_create(
     world().create("event pool", c, out)
 }
 
-unsafe extern "C" fn event_pool_destroy(h: Handle) -> Code {
-    world().destroy("event pool", h as usize)
-}
-
 unsafe extern "C" fn event_create(pool: Handle, _: *const EventDesc, out: *mut Handle) -> Code {
     world().create("event", pool, out)
-}
-
-unsafe extern "C" fn event_destroy(h: Handle) -> Code {
-    world().destroy("event", h as usize)
 }
 
 unsafe extern "C" fn event_synchronize(h: Handle, nanoseconds: u64) -> Code {
@@ -328,10 +336,6 @@ unsafe extern "C" fn list_create_immediate(
     out: *mut Handle,
 ) -> Code {
     world().create("list", c, out)
-}
-
-unsafe extern "C" fn list_destroy(h: Handle) -> Code {
-    world().destroy("list", h as usize)
 }
 
 unsafe extern "C" fn list_copy(
@@ -461,16 +465,8 @@ unsafe extern "C" fn module_create(
     world().create("module", c, out)
 }
 
-unsafe extern "C" fn module_destroy(h: Handle) -> Code {
-    world().destroy("module", h as usize)
-}
-
 unsafe extern "C" fn kernel_create(module: Handle, _: *const KernelDesc, out: *mut Handle) -> Code {
     world().create("kernel", module, out)
-}
-
-unsafe extern "C" fn kernel_destroy(h: Handle) -> Code {
-    world().destroy("kernel", h as usize)
 }
 
 unsafe extern "C" fn kernel_argument(
@@ -533,12 +529,12 @@ pub(super) fn functions() -> Functions {
         kernel_group_size,
         kernel_offset,
         image_create: images::image_create,
-        image_destroy: images::image_destroy,
+        image_destroy,
         list_image_copy: images::list_image_copy,
         list_image_read: images::list_image_read,
         list_image_write: images::list_image_write,
         sampler_create: images::sampler_create,
-        sampler_destroy: images::sampler_destroy,
+        sampler_destroy,
         views: vec![
             ("zeImageViewCreateExt", images::no_view_create),
             ("zeImageViewCreateExp", images::view_create),

@@ -5,29 +5,16 @@ use crate::buffer::{Buffer, Pitch};
 use crate::control::{Cancel, Span};
 use crate::device::Device;
 use crate::error::Error;
-use crate::graph::{Done, Event, HostEvent, Pending};
+use crate::graph::{Done, Event, HostEvent, Label, Pending};
 use crate::launch::{Launch, PreparedLaunch};
 use crate::module::{Kernel, Module};
 use bytemuck::Pod;
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Name of a launch in messages.
-struct LaunchLabel(Kernel);
-
-impl fmt::Display for LaunchLabel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "launch of `{}`", self.0.name())
-    }
-}
-
 /// Runs a launch, and tells how long it took.
-pub(super) fn run(
-    launch: &PreparedLaunch<'static>,
-    device: &Device,
-    cancel: &Cancel,
-) -> Result<Done, Error> {
+pub(super) fn run(launch: &PreparedLaunch<'static>, cancel: &Cancel) -> Result<Done, Error> {
     let (stats, measured) = launch.run(Some(cancel))?;
+    let device = launch.device();
     Ok(Done {
         stats: Some(stats),
         nanoseconds: device.inner.launch_time(&stats),
@@ -52,10 +39,9 @@ impl Queue {
     /// goes wrong later: a fault, a limit, a stop.
     pub fn launch(&self, launch: Launch<'static>) -> Result<Event, Error> {
         self.check_kernel(launch.kernel())?;
-        let label = Arc::new(LaunchLabel(launch.kernel().clone()));
+        let label = Label::Launch(launch.kernel().clone());
         let launch = launch.prepare()?;
-        let device = self.device().clone();
-        let work = Box::new(move |cancel: &Cancel| run(&launch, &device, cancel));
+        let work = Box::new(move |cancel: &Cancel| run(&launch, cancel));
         self.submit(Place::Command, label, work)
     }
 
@@ -83,11 +69,11 @@ impl Queue {
         let work = Box::new(move |cancel: &Cancel| {
             let launch = make(value.wait()?)?;
             check_kernel(launch.kernel(), &device)?;
-            run(&launch.prepare()?, &device, cancel)
+            run(&launch.prepare()?, cancel)
         });
         let place = Place::Command;
         self.after([pending.event()])
-            .submit(place, Arc::new("launch of a kernel to come"), work)
+            .submit(place, Label::Name("launch of a kernel to come"), work)
     }
 
     /// Submits a copy of all of a buffer to the start of another.
@@ -101,7 +87,7 @@ impl Queue {
             let measured = to.copy_measured(&from)?;
             Ok(moved(&device, from.len(), measured))
         });
-        self.submit(Place::Command, Arc::new("copy"), work)
+        self.submit(Place::Command, Label::Name("copy"), work)
     }
 
     /// Submits a copy of rows: `size` has the bytes of a row, the rows of a slice, and the slices.
@@ -121,7 +107,7 @@ impl Queue {
             let measured = to.copy_rows_measured(to_pitch, &from, from_pitch, size)?;
             Ok(moved(&device, size.iter().product(), measured))
         });
-        self.submit(Place::Command, Arc::new("copy of rows"), work)
+        self.submit(Place::Command, Label::Name("copy of rows"), work)
     }
 
     /// Submits a fill: the pattern is repeated over the whole buffer, and the last one may be cut.
@@ -138,7 +124,7 @@ impl Queue {
             let measured = buffer.fill_measured(&pattern)?;
             Ok(moved(&device, buffer.len(), measured))
         });
-        self.submit(Place::Command, Arc::new("fill"), work)
+        self.submit(Place::Command, Label::Name("fill"), work)
     }
 
     /// Submits a write of elements, which are copied at once, to the start of a buffer.
@@ -153,7 +139,7 @@ impl Queue {
             let measured = buffer.write_measured(0, &bytes)?;
             Ok(moved(&device, bytes.len(), measured))
         });
-        self.submit(Place::Command, Arc::new("write"), work)
+        self.submit(Place::Command, Label::Name("write"), work)
     }
 
     /// Submits a read of a whole buffer as elements.
@@ -170,7 +156,7 @@ impl Queue {
             let _ = set.set(elements);
             Ok(moved(&device, buffer.len(), measured))
         });
-        let event = self.submit(Place::Command, Arc::new("read"), work)?;
+        let event = self.submit(Place::Command, Label::Name("read"), work)?;
         Ok(Pending::of(event, value))
     }
 
@@ -200,7 +186,7 @@ impl Queue {
     /// The queue is cancelled or full.
     pub fn barrier(&self) -> Result<Event, Error> {
         let work = Box::new(|_: &Cancel| Ok(Done::default()));
-        self.submit(Place::Barrier, Arc::new("barrier"), work)
+        self.submit(Place::Barrier, Label::Name("barrier"), work)
     }
 
     /// Submits the setting of an event that was made before.

@@ -6,10 +6,9 @@ use crate::buffer::{Buffer, Pitch};
 use crate::control::Cancel;
 use crate::device::Device;
 use crate::error::Error;
-use crate::graph::{Done, Event};
+use crate::graph::{Done, Event, Label};
 use crate::image::{Direction, Image, ImagePlace};
 use bytemuck::Pod;
-use std::sync::Arc;
 
 /// Copy or fill of a box of texels, which has been checked.
 pub(super) struct ImageCommand {
@@ -182,8 +181,8 @@ impl Queue {
     }
 
     fn submit_image(&self, command: ImageCommand) -> Result<Event, Error> {
-        let (device, label) = (self.device().clone(), command.label());
+        let (device, label) = (self.device().clone(), Label::Name(command.label()));
         let work = Box::new(move |_: &Cancel| command.run(&device));
-        self.submit(Place::Command, Arc::new(label), work)
+        self.submit(Place::Command, label, work)
     }
 }

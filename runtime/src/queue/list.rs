@@ -8,7 +8,7 @@ use crate::buffer::{Buffer, Pitch};
 use crate::control::{Cancel, LaunchStats, Span};
 use crate::device::Device;
 use crate::error::Error;
-use crate::graph::{Done, Event};
+use crate::graph::{Done, Event, Label};
 use crate::grid::Grid;
 use crate::image::{Direction, Image, ImagePlace};
 use crate::launch::{Launch, PreparedLaunch};
@@ -306,7 +306,7 @@ impl Replay<'_> {
             }
         }
         let work = Box::new(move |cancel: &Cancel| list.run(cancel));
-        queue.submit(Place::Command, Arc::new("command list"), work)
+        queue.submit(Place::Command, Label::Name("command list"), work)
     }
 }
 
@@ -321,7 +321,7 @@ impl CommandList {
                 });
             }
             let done = match &**command {
-                Command::Launch(recorded) => run(&recorded.prepared, device, cancel)?,
+                Command::Launch(recorded) => run(&recorded.prepared, cancel)?,
                 Command::Copy(from, to) => {
                     let measured = to.copy_measured(from)?;
                     moved(device, from.len(), measured)

@@ -98,6 +98,7 @@ struct QueueState {
     /// A command has ended, and somebody waits.
     ended: Condvar,
     cancel: Cancel,
+    workers: Arc<Workers>,
 }
 
 #[derive(Default)]
@@ -114,8 +115,15 @@ struct OpenCommands {
     failed: Option<(u64, Arc<Node>)>,
     /// Number before which the failures of commands fail no others.
     forgiven: u64,
-    /// Number of callers of `finish` that wait.
-    waiting: usize,
+    /// Numbers of commands before which callers of `finish` wait for all.
+    awaited: Vec<u64>,
+}
+
+impl OpenCommands {
+    /// Returns true if all commands before a number have ended.
+    fn have_ended(&self, end: u64) -> bool {
+        self.nodes.first_key_value().is_none_or(|(n, _)| *n >= end)
+    }
 }
 
 impl QueueState {
@@ -126,14 +134,19 @@ impl QueueState {
     fn finish(&self) {
         let mut open = self.open();
         let end = open.next;
-        open.waiting += 1;
-        while open.nodes.range(..end).next().is_some() {
+        if open.have_ended(end) {
+            return;
+        }
+        open.awaited.push(end);
+        while !open.have_ended(end) {
             open = self
                 .ended
                 .wait(open)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        open.waiting -= 1;
+        if let Some(at) = open.awaited.iter().position(|e| *e == end) {
+            open.awaited.swap_remove(at);
+        }
     }
 
     fn cancel_all(&self) {
@@ -157,7 +170,7 @@ impl Home for QueueState {
         {
             open.failed = Some((id, node.clone()));
         }
-        if open.waiting > 0 {
+        if open.awaited.iter().any(|end| open.have_ended(*end)) {
             self.ended.notify_all();
         }
         drop(open);
@@ -166,6 +179,10 @@ impl Home for QueueState {
 
     fn cancel(&self) -> &Cancel {
         &self.cancel
+    }
+
+    fn workers(&self) -> &Arc<Workers> {
+        &self.workers
     }
 }
 
@@ -180,6 +197,7 @@ impl Device {
                     open: Mutex::default(),
                     ended: Condvar::new(),
                     cancel: Cancel::new(),
+                    workers: self.workers().clone(),
                 }),
             }),
             after: Vec::new(),
@@ -241,12 +259,7 @@ impl Queue {
 
     /// Submits a command.
     fn submit(&self, place: Place, label: Label, work: Work) -> Result<Event, Error> {
-        let Handle {
-            device,
-            options,
-            state,
-        } = &*self.shared;
-        let mut after: Vec<(Arc<Node>, bool)> = Vec::new();
+        let Handle { options, state, .. } = &*self.shared;
         let mut open = state.open();
         if state.cancel.is_cancelled() {
             return Err(Error::Cancelled {
@@ -260,11 +273,13 @@ impl Queue {
             )));
         }
         let forgiven = open.forgiven;
-        after.extend(open.last.clone().map(|(n, node)| (node, n >= forgiven)));
+        let last = open.last.as_ref();
+        let last = last.map(|(n, node)| (node.clone(), *n >= forgiven));
+        let mut after: Vec<(Arc<Node>, bool)> = Vec::new();
         let id = open.next;
         open.next += 1;
         let home: Arc<dyn Home> = state.clone();
-        let node = Node::command(label, (home, id), device.workers().clone(), work);
+        let node = Node::command(label, (home, id), work);
         let is_last = options.order == Order::InOrder || place == Place::Barrier;
         if place == Place::Barrier && options.order == Order::OutOfOrder {
             after.extend(open.failed.take().map(|(_, node)| (node, true)));
@@ -278,7 +293,14 @@ impl Queue {
         open.nodes.insert(id, node.clone());
         drop(open);
         after.extend(self.after.iter().map(|e| (e.node().clone(), true)));
-        node.submit(&after);
+        match &last {
+            // Most commands wait for this alone.
+            Some(last) if after.is_empty() => node.submit(std::slice::from_ref(last)),
+            _ => {
+                after.splice(0..0, last);
+                node.submit(&after);
+            }
+        }
         Ok(Event::of(node))
     }
 
@@ -289,7 +311,7 @@ impl Queue {
         work: impl FnOnce() -> Result<(), Error> + Send + 'static,
     ) -> Result<Event, Error> {
         let work = Box::new(move |_: &Cancel| work().map(|()| Done::default()));
-        self.submit(Place::Command, Arc::new(label), work)
+        self.submit(Place::Command, Label::Name(label), work)
     }
 }
 

@@ -4,8 +4,7 @@
 //! its own. The process is this test binary, run again with one test and the driver's variables
 //! set.
 
-use crate::common;
-use crate::common::have;
+use crate::common::{self, driven, have};
 use crate::queue_stress;
 use gantry_runtime::{
     AddressMode, Arg, ChannelOrder, ChannelType, Device, DeviceKind, Error, FilterMode, Grid,
@@ -25,17 +24,11 @@ fn child(test: &str, prints: bool) -> Option<String> {
         return None;
     }
     let dir = tempfile::tempdir().unwrap();
-    let mut command = process(test, dir.path());
+    let mut command = driven::again("skl");
     if prints {
         command.env("PrintDebugMessages", "1");
     }
-    let out = command.output().unwrap();
-    let text = format!(
-        "{}{}",
-        String::from_utf8_lossy(&out.stdout),
-        String::from_utf8_lossy(&out.stderr)
-    );
-    assert!(out.status.success(), "{text}");
+    let text = run(command, test, dir.path());
     let aub = std::fs::read_dir(dir.path())
         .unwrap()
         .any(|e| e.unwrap().path().extension().is_some_and(|e| e == "aub"));
@@ -46,39 +39,13 @@ fn child(test: &str, prints: bool) -> Option<String> {
     Some(text)
 }
 
-/// Returns the command that runs one test of this file again under the driver.
-fn process(test: &str, dir: &Path) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    as_child(&mut command, test, dir);
-    common::driven::as_if(&mut command, "skl");
-    command
-}
-
-/// Adds to a command that runs this test binary what makes it run one test as a child.
-fn as_child(command: &mut Command, test: &str, dir: &Path) {
-    command
-        .args(["--exact", &format!("level_zero::{test}"), "--nocapture"])
-        .current_dir(dir)
-        .env(CHILD, "1");
+/// Runs one test of this file in a folder, by a command that loads the driver.
+fn run(command: Command, test: &str, dir: &Path) -> String {
+    driven::run(command, &format!("level_zero::{test}"), (CHILD, "1"), dir)
 }
 
 fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
-}
-
-/// Opens the driver's device; prints a line and returns `None` if there is no driver.
-fn device() -> Option<Device> {
-    match Device::open(DeviceKind::LevelZero) {
-        Ok(d) => Some(d),
-        Err(e) => {
-            assert!(
-                std::env::var_os("GANTRY_REQUIRE_ORACLES").is_none_or(|v| v != "1"),
-                "{e}"
-            );
-            println!("skipped: {e}");
-            None
-        }
-    }
 }
 
 /// Disables a zebin's SPIR-V by changing the section's name and type, so that the driver cannot
@@ -112,7 +79,7 @@ fn takes_launches_of_compiled_kernels() {
         child("takes_launches_of_compiled_kernels", false);
         return;
     }
-    let Some(d) = device() else { return };
+    let Some(d) = driven::open() else { return };
     assert!(!d.is_simulator());
     assert!(d.name().contains("Level Zero"), "{}", d.name());
     assert_eq!(d.platform(), Some(gantry_isa_gen::Platform::Gen9));
@@ -169,12 +136,21 @@ fn takes_launches_of_compiled_kernels() {
 #[test]
 fn random_graphs_end_on_the_driver() {
     if !is_child() {
-        if let Some(text) = child("random_graphs_end_on_the_driver", false) {
-            println!("{text}");
+        if have("ocloc") {
+            let dir = tempfile::tempdir().unwrap();
+            let mut command = driven::again("skl");
+            // Recording what the GPU would do takes most of the time.
+            command
+                .env("AUBDumpSubCaptureMode", "2")
+                .env("AUBDumpToggleCaptureOnOff", "0");
+            println!(
+                "{}",
+                run(command, "random_graphs_end_on_the_driver", dir.path())
+            );
         }
         return;
     }
-    let Some(d) = device() else { return };
+    let Some(d) = driven::open() else { return };
     graphs_on(&d, "skl");
 }
 
@@ -195,16 +171,11 @@ fn of_2026(test: &str, product: &str) {
     if !have("ocloc") {
         return;
     }
-    let Some(mut command) = common::driven::of_2026(product) else {
+    let Some(command) = driven::of_2026(product) else {
         return;
     };
     let dir = tempfile::tempdir().unwrap();
-    as_child(&mut command, test, dir.path());
-    let out = command.output().unwrap();
-    let text = String::from_utf8_lossy(&out.stdout);
-    let errors = String::from_utf8_lossy(&out.stderr);
-    assert!(out.status.success(), "{text}{errors}");
-    println!("{text}");
+    println!("{}", run(command, test, dir.path()));
 }
 
 fn graphs_on(d: &Device, product: &str) {
@@ -224,7 +195,7 @@ fn images_and_samplers_are_the_drivers() {
         child("images_and_samplers_are_the_drivers", false);
         return;
     }
-    let Some(d) = device() else { return };
+    let Some(d) = driven::open() else { return };
     images_on(&d, "skl");
 }
 
@@ -383,7 +354,7 @@ fn default_groups_divide_the_grid() {
         child("default_groups_divide_the_grid", false);
         return;
     }
-    let Some(d) = device() else { return };
+    let Some(d) = driven::open() else { return };
     let kernel = d.load(&core_zebin(16)).unwrap().kernel("vadd").unwrap();
     let x = d.buffer(1024).unwrap();
     for (items, groups) in [(100, 10), (96, 6), (97, 97)] {
@@ -400,7 +371,7 @@ fn copies_and_fills_are_the_drivers() {
         child("copies_and_fills_are_the_drivers", false);
         return;
     }
-    let Some(d) = device() else { return };
+    let Some(d) = driven::open() else { return };
     let queue = d.queue(QueueOptions::default());
     let kinds = [MemoryKind::Device, MemoryKind::Host, MemoryKind::Shared];
     let buffers = kinds.map(|k| d.memory(4096, k).unwrap());
@@ -436,7 +407,7 @@ fn a_broken_zebin_is_refused_in_the_drivers_words() {
         child("a_broken_zebin_is_refused_in_the_drivers_words", true);
         return;
     }
-    let Some(d) = device() else { return };
+    let Some(d) = driven::open() else { return };
     let good = core_zebin(16);
     assert!(d.load(&good).is_ok());
     let broken = |from: &str, to: &str| {
@@ -495,17 +466,12 @@ fn without_a_driver_the_error_says_what_was_looked_for() {
 fn every_gpu_is_found() {
     if !is_child() {
         let dir = tempfile::tempdir().unwrap();
-        let mut command = process("every_gpu_is_found", dir.path());
-        let out = command
-            .env("CreateMultipleRootDevices", "3")
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&out.stdout);
-        assert!(out.status.success(), "{text}");
-        println!("{text}");
+        let mut command = driven::again("skl");
+        command.env("CreateMultipleRootDevices", "3");
+        println!("{}", run(command, "every_gpu_is_found", dir.path()));
         return;
     }
-    if device().is_none() {
+    if driven::open().is_none() {
         return;
     }
     let all = Device::all();

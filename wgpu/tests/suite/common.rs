@@ -72,6 +72,46 @@ impl Gpu {
         self.buffer(words, U::STORAGE | U::COPY_SRC | U::COPY_DST)
     }
 
+    /// Parses a shader.
+    pub fn shader(&self, text: &str) -> wgpu::ShaderModule {
+        self.device
+            .create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: None,
+                source: wgpu::ShaderSource::Wgsl(text.into()),
+            })
+    }
+
+    /// Compiles a shader's only entry point for a layout of group 0 and bytes of immediates.
+    pub fn laid_out(
+        &self,
+        text: &str,
+        entries: &[wgpu::BindGroupLayoutEntry],
+        immediate_size: u32,
+    ) -> wgpu::ComputePipeline {
+        let group = self
+            .device
+            .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: None,
+                entries,
+            });
+        let layout = self
+            .device
+            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[Some(&group)],
+                immediate_size,
+            });
+        self.device
+            .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: None,
+                layout: Some(&layout),
+                module: &self.shader(text),
+                entry_point: None,
+                compilation_options: Default::default(),
+                cache: None,
+            })
+    }
+
     /// Compiles a shader's only entry point, with values of overrides.
     pub fn pipeline(&self, text: &str, constants: &[(&str, f64)]) -> wgpu::ComputePipeline {
         self.pipeline_of(text, None, constants, None)
@@ -85,12 +125,7 @@ impl Gpu {
         constants: &[(&str, f64)],
         cache: Option<&wgpu::PipelineCache>,
     ) -> wgpu::ComputePipeline {
-        let module = self
-            .device
-            .create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: None,
-                source: wgpu::ShaderSource::Wgsl(text.into()),
-            });
+        let module = self.shader(text);
         self.device
             .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: None,
@@ -125,6 +160,45 @@ impl Gpu {
         })
     }
 
+    /// Creates a flat texture of one level.
+    pub fn texture(
+        &self,
+        [width, height]: [u32; 2],
+        format: wgpu::TextureFormat,
+        usage: wgpu::TextureUsages,
+    ) -> wgpu::Texture {
+        self.device.create_texture(&wgpu::TextureDescriptor {
+            label: None,
+            size: extent([width, height]),
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage,
+            view_formats: &[],
+        })
+    }
+
+    /// Writes all texels of a texture, of 4 bytes each.
+    pub fn write_texture(&self, texture: &wgpu::Texture, texels: &[u8]) {
+        let (to, layout) = (texture.as_image_copy(), rows(4 * texture.width()));
+        self.queue.write_texture(to, texels, layout, texture.size());
+    }
+
+    /// Reads a texture of at most 64 texels a row, of 4 bytes each. Rows come with 64 words, those
+    /// behind the texels 0.
+    pub fn read_texture(&self, texture: &wgpu::Texture) -> Vec<u32> {
+        let out = self.storage(&vec![0; 64 * texture.height() as usize]);
+        self.submit(|encoder| {
+            let to = wgpu::TexelCopyBufferInfo {
+                buffer: &out,
+                layout: rows(256),
+            };
+            encoder.copy_texture_to_buffer(texture.as_image_copy(), to, texture.size());
+        });
+        self.read(&out)
+    }
+
     /// Records commands and submits them.
     pub fn submit(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) {
         let mut encoder = self.device.create_command_encoder(&Default::default());
@@ -157,5 +231,41 @@ impl Gpu {
             .unwrap();
         let bytes = read.slice(..).get_mapped_range().unwrap();
         bytemuck::cast_slice(&bytes).to_vec()
+    }
+}
+
+/// Returns the layout of rows of so many bytes.
+pub fn rows(bytes: u32) -> wgpu::TexelCopyBufferLayout {
+    wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(bytes),
+        rows_per_image: None,
+    }
+}
+
+/// Returns the size of a flat texture.
+pub fn extent([width, height]: [u32; 2]) -> wgpu::Extent3d {
+    wgpu::Extent3d {
+        width,
+        height,
+        depth_or_array_layers: 1,
+    }
+}
+
+/// Returns the layout of a storage buffer of shaders.
+pub fn storage_entry(
+    binding: u32,
+    read_only: bool,
+    has_dynamic_offset: bool,
+) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only },
+            has_dynamic_offset,
+            min_binding_size: None,
+        },
+        count: None,
     }
 }

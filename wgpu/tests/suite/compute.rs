@@ -1,6 +1,6 @@
 //! Dispatches: overrides, uniforms, indirect counts, timestamps, offsets, immediates, sub-groups.
 
-use crate::common::{Gpu, TARGETS};
+use crate::common::{Gpu, TARGETS, storage_entry};
 use std::num::NonZeroU64;
 
 const SCALE: &str = "
@@ -71,72 +71,18 @@ fn dynamic_offsets_and_ranges() {
     for target in TARGETS {
         let gpu = Gpu::open(target);
         let all = gpu.storage(&(0..256).collect::<Vec<_>>());
-        let module = gpu
-            .device
-            .create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: None,
-                source: wgpu::ShaderSource::Wgsl(text.into()),
-            });
-        let entry = |binding, read_only| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Storage { read_only },
-                has_dynamic_offset: true,
-                min_binding_size: None,
-            },
-            count: None,
-        };
-        let layout = gpu
-            .device
-            .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                label: None,
-                entries: &[entry(0, true), entry(1, false)],
-            });
-        let pipeline_layout = gpu
-            .device
-            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: None,
-                bind_group_layouts: &[Some(&layout)],
-                immediate_size: 0,
-            });
-        let pipeline = gpu
-            .device
-            .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: None,
-                layout: Some(&pipeline_layout),
-                module: &module,
-                entry_point: Some("main"),
-                compilation_options: Default::default(),
-                cache: None,
-            });
-        let part = |size: u64| {
+        let entries = [storage_entry(0, true, true), storage_entry(1, false, true)];
+        let pipeline = gpu.laid_out(text, &entries, 0);
+        let part = |buffer, size| {
             wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: &all,
+                buffer,
                 offset: 0,
                 size: NonZeroU64::new(size),
             })
         };
         // wgpu refuses a buffer that is read and written in one dispatch, so there are two.
         let from = gpu.storage(&(0..256).collect::<Vec<_>>());
-        let source = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &layout,
-            entries: &[
-                wgpu::BindGroupEntry {
-                    binding: 0,
-                    resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                        buffer: &from,
-                        offset: 0,
-                        size: NonZeroU64::new(64),
-                    }),
-                },
-                wgpu::BindGroupEntry {
-                    binding: 1,
-                    resource: part(32),
-                },
-            ],
-        });
+        let source = gpu.group(&pipeline, &[part(&from, 64), part(&all, 32)]);
         gpu.submit(|encoder| {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_pipeline(&pipeline);
@@ -178,44 +124,7 @@ fn immediates_shared_memory_and_sub_groups() {
     for target in TARGETS {
         let gpu = Gpu::open(target);
         let out = gpu.storage(&[0; 192]);
-        let module = gpu
-            .device
-            .create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: None,
-                source: wgpu::ShaderSource::Wgsl(text.into()),
-            });
-        let layout = gpu
-            .device
-            .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                label: None,
-                entries: &[wgpu::BindGroupLayoutEntry {
-                    binding: 0,
-                    visibility: wgpu::ShaderStages::COMPUTE,
-                    ty: wgpu::BindingType::Buffer {
-                        ty: wgpu::BufferBindingType::Storage { read_only: false },
-                        has_dynamic_offset: false,
-                        min_binding_size: None,
-                    },
-                    count: None,
-                }],
-            });
-        let pipeline_layout = gpu
-            .device
-            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: None,
-                bind_group_layouts: &[Some(&layout)],
-                immediate_size: 8,
-            });
-        let pipeline = gpu
-            .device
-            .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: None,
-                layout: Some(&pipeline_layout),
-                module: &module,
-                entry_point: None,
-                compilation_options: Default::default(),
-                cache: None,
-            });
+        let pipeline = gpu.laid_out(text, &[storage_entry(0, false, false)], 8);
         let group = gpu.group(&pipeline, &[out.as_entire_binding()]);
         gpu.submit(|encoder| {
             let mut pass = encoder.begin_compute_pass(&Default::default());

@@ -76,58 +76,18 @@ fn formats_can_what_webgpu_wants() {
 }
 
 const WIDTH: usize = 32;
-
-fn texture(gpu: &Gpu, format: F, usage: U) -> wgpu::Texture {
-    gpu.device.create_texture(&wgpu::TextureDescriptor {
-        label: None,
-        size: extent(WIDTH),
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format,
-        usage,
-        view_formats: &[],
-    })
-}
-
-fn extent(width: usize) -> wgpu::Extent3d {
-    wgpu::Extent3d {
-        width: width as u32,
-        height: 1,
-        depth_or_array_layers: 1,
-    }
-}
+const SIZE: [u32; 2] = [WIDTH as u32, 1];
 
 /// Returns a texture of words.
 fn filled(gpu: &Gpu, format: F, usage: U, words: &[u32]) -> wgpu::Texture {
-    let texture = texture(gpu, format, usage | U::COPY_DST);
-    let layout = wgpu::TexelCopyBufferLayout {
-        offset: 0,
-        bytes_per_row: Some(4 * WIDTH as u32),
-        rows_per_image: None,
-    };
-    let bytes = bytemuck::cast_slice(words);
-    gpu.queue
-        .write_texture(texture.as_image_copy(), bytes, layout, extent(WIDTH));
+    let texture = gpu.texture(SIZE, format, usage | U::COPY_DST);
+    gpu.write_texture(&texture, bytemuck::cast_slice(words));
     texture
 }
 
 /// Reads a texture of words.
 fn words(gpu: &Gpu, texture: &wgpu::Texture) -> Vec<u32> {
-    let out = gpu.storage(&[0; 64]);
-    gpu.submit(|e| {
-        let layout = wgpu::TexelCopyBufferLayout {
-            offset: 0,
-            bytes_per_row: Some(256),
-            rows_per_image: None,
-        };
-        let to = wgpu::TexelCopyBufferInfo {
-            buffer: &out,
-            layout,
-        };
-        e.copy_texture_to_buffer(texture.as_image_copy(), to, extent(WIDTH));
-    });
-    gpu.read(&out)[..WIDTH].to_vec()
+    gpu.read_texture(texture)[..WIDTH].to_vec()
 }
 
 /// Returns texels with bits of all kinds, whose floats are finite.
@@ -268,7 +228,7 @@ fn packed_texels_are_stored() {
         ] {
             let from = filled(&gpu, format, U::TEXTURE_BINDING, &all);
             for (to, change) in [("texel", false), (&*format!("texel * {of}(3)"), true)] {
-                let stored = texture(&gpu, format, U::STORAGE_BINDING | U::COPY_SRC);
+                let stored = gpu.texture(SIZE, format, U::STORAGE_BINDING | U::COPY_SRC);
                 let pipeline = gpu.pipeline(&text(name, of, to), &[]);
                 let views = [&from, &stored].map(|t| t.create_view(&Default::default()));
                 let bound = views.each_ref().map(wgpu::BindingResource::TextureView);

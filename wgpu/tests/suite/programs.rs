@@ -156,42 +156,19 @@ fn fractal_in_a_texture() {
     let want: Vec<u32> = (0..64 * 64).map(|i| escape(i % 64, i / 64)).collect();
     for target in TARGETS {
         let gpu = Gpu::open(target);
-        let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
-            label: None,
-            size: wgpu::Extent3d {
-                width: 64,
-                height: 64,
-                depth_or_array_layers: 1,
-            },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: wgpu::TextureFormat::R32Uint,
-            usage: wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::COPY_SRC,
-            view_formats: &[],
-        });
+        use wgpu::TextureUsages as T;
+        let usage = T::STORAGE_BINDING | T::COPY_SRC;
+        let texture = gpu.texture([64, 64], wgpu::TextureFormat::R32Uint, usage);
         let view = texture.create_view(&Default::default());
         let pipeline = gpu.pipeline(text, &[]);
         let group = gpu.group(&pipeline, &[wgpu::BindingResource::TextureView(&view)]);
-        let out = gpu.storage(&[0; 64 * 64]);
         gpu.submit(|encoder| {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_pipeline(&pipeline);
             pass.set_bind_group(0, &group, &[]);
             pass.dispatch_workgroups(8, 8, 1);
-            drop(pass);
-            let layout = wgpu::TexelCopyBufferLayout {
-                offset: 0,
-                bytes_per_row: Some(256),
-                rows_per_image: None,
-            };
-            let to = wgpu::TexelCopyBufferInfo {
-                buffer: &out,
-                layout,
-            };
-            encoder.copy_texture_to_buffer(texture.as_image_copy(), to, texture.size());
         });
-        assert_eq!(gpu.read(&out), want, "{target}");
+        assert_eq!(gpu.read_texture(&texture), want, "{target}");
     }
 }
 

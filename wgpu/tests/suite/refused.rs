@@ -35,12 +35,7 @@ fn render_pipelines_are_errors() {
     let text = "
         @vertex fn v() -> @builtin(position) vec4<f32> { return vec4(0.0); }
         @fragment fn f() -> @location(0) vec4<f32> { return vec4(1.0); }";
-    let module = gpu
-        .device
-        .create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(text.into()),
-        });
+    let module = gpu.shader(text);
     let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
     let internal = gpu.device.push_error_scope(wgpu::ErrorFilter::Internal);
     let _ = gpu

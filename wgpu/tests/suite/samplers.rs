@@ -1,6 +1,6 @@
 //! Samplers against a plain model: filters by size and between levels, modes by coordinate, clamps.
 
-use crate::common::{Gpu, TARGETS};
+use crate::common::{Gpu, TARGETS, extent, rows};
 use wgpu::{AddressMode, FilterMode, MipmapFilterMode};
 
 /// Texels of the first level of the texture.
@@ -136,11 +136,6 @@ fn samplers() -> Vec<wgpu::SamplerDescriptor<'static>> {
 
 fn texture(gpu: &Gpu) -> wgpu::Texture {
     use wgpu::TextureUsages as U;
-    let extent = |[width, height]: [u32; 2]| wgpu::Extent3d {
-        width,
-        height,
-        depth_or_array_layers: 1,
-    };
     let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
         label: None,
         size: extent(SIZE),
@@ -153,20 +148,16 @@ fn texture(gpu: &Gpu) -> wgpu::Texture {
     });
     for level in 0..LEVELS {
         let [width, height] = size(level);
-        let rows = (0..height).flat_map(|y| (0..width).map(move |x| texel(level, x, y)));
-        let texels: Vec<f32> = rows.collect();
+        let texels: Vec<f32> = (0..height)
+            .flat_map(|y| (0..width).map(move |x| texel(level, x, y)))
+            .collect();
         let to = wgpu::TexelCopyTextureInfo {
             mip_level: level,
             ..texture.as_image_copy()
         };
-        let layout = wgpu::TexelCopyBufferLayout {
-            offset: 0,
-            bytes_per_row: Some(4 * width),
-            rows_per_image: None,
-        };
         let bytes = bytemuck::cast_slice(&texels);
-        gpu.queue
-            .write_texture(to, bytes, layout, extent([width, height]));
+        let (layout, extent) = (rows(4 * width), extent([width, height]));
+        gpu.queue.write_texture(to, bytes, layout, extent);
     }
     texture
 }

@@ -101,49 +101,16 @@ fn texture(gpu: &Gpu, format: wgpu::TextureFormat, rows: u32, texels: &[u32]) ->
     } else {
         T::TEXTURE_BINDING | T::COPY_DST
     };
-    let size = wgpu::Extent3d {
-        width: 64,
-        height: rows,
-        depth_or_array_layers: 1,
-    };
-    let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
-        label: None,
-        size,
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format,
-        usage: stores,
-        view_formats: &[],
-    });
+    let texture = gpu.texture([64, rows], format, stores);
     if !texels.is_empty() {
-        let layout = wgpu::TexelCopyBufferLayout {
-            offset: 0,
-            bytes_per_row: Some(256),
-            rows_per_image: None,
-        };
-        let bytes = bytemuck::cast_slice(texels);
-        gpu.queue
-            .write_texture(texture.as_image_copy(), bytes, layout, size);
+        gpu.write_texture(&texture, bytemuck::cast_slice(texels));
     }
     texture
 }
 
 fn read_texture(gpu: &Gpu, texture: &wgpu::Texture) -> Vec<[u8; 4]> {
-    let out = gpu.storage(&vec![0; 64 * texture.height() as usize]);
-    gpu.submit(|encoder| {
-        let layout = wgpu::TexelCopyBufferLayout {
-            offset: 0,
-            bytes_per_row: Some(256),
-            rows_per_image: None,
-        };
-        let to = wgpu::TexelCopyBufferInfo {
-            buffer: &out,
-            layout,
-        };
-        encoder.copy_texture_to_buffer(texture.as_image_copy(), to, texture.size());
-    });
-    gpu.read(&out).into_iter().map(u32::to_le_bytes).collect()
+    let words = gpu.read_texture(texture);
+    words.into_iter().map(u32::to_le_bytes).collect()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Textures: copies, loads, stores and samples.
 
-use crate::common::{Gpu, TARGETS};
+use crate::common::{Gpu, TARGETS, extent, rows};
 
 /// Blurs and stores texels of a level; copies rows in and out.
 #[test]
@@ -19,40 +19,15 @@ fn texels_are_loaded_sampled_and_stored() {
         }";
     for target in TARGETS {
         let gpu = Gpu::open(target);
-        let size = wgpu::Extent3d {
-            width: 16,
-            height: 8,
-            depth_or_array_layers: 1,
-        };
         use wgpu::TextureUsages as U;
-        let texture = |usage| {
-            gpu.device.create_texture(&wgpu::TextureDescriptor {
-                label: None,
-                size,
-                mip_level_count: 1,
-                sample_count: 1,
-                dimension: wgpu::TextureDimension::D2,
-                format: wgpu::TextureFormat::Rgba8Unorm,
-                usage,
-                view_formats: &[],
-            })
-        };
+        let texture = |usage| gpu.texture([16, 8], wgpu::TextureFormat::Rgba8Unorm, usage);
         let from = texture(U::TEXTURE_BINDING | U::COPY_DST);
         let to = texture(U::STORAGE_BINDING | U::COPY_SRC);
         let texel = |x: u32, y: u32| [(x * 16) as u8, (x * 8 + y) as u8, (y * 4) as u8, 255];
         let texels: Vec<[u8; 4]> = (0..8)
             .flat_map(|y| (0..16).map(move |x| texel(x, y)))
             .collect();
-        gpu.queue.write_texture(
-            from.as_image_copy(),
-            texels.as_flattened(),
-            wgpu::TexelCopyBufferLayout {
-                offset: 0,
-                bytes_per_row: Some(64),
-                rows_per_image: None,
-            },
-            size,
-        );
+        gpu.write_texture(&from, texels.as_flattened());
         let sampler = gpu.device.create_sampler(&wgpu::SamplerDescriptor {
             mag_filter: wgpu::FilterMode::Linear,
             min_filter: wgpu::FilterMode::Linear,
@@ -68,27 +43,13 @@ fn texels_are_loaded_sampled_and_stored() {
                 wgpu::BindingResource::TextureView(&to_view),
             ],
         );
-        let out = gpu.storage(&[0; 64 * 8]);
         gpu.submit(|encoder| {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_pipeline(&pipeline);
             pass.set_bind_group(0, &group, &[]);
             pass.dispatch_workgroups(2, 1, 1);
-            drop(pass);
-            encoder.copy_texture_to_buffer(
-                to.as_image_copy(),
-                wgpu::TexelCopyBufferInfo {
-                    buffer: &out,
-                    layout: wgpu::TexelCopyBufferLayout {
-                        offset: 0,
-                        bytes_per_row: Some(256),
-                        rows_per_image: None,
-                    },
-                },
-                size,
-            );
         });
-        let got = gpu.read(&out);
+        let got = gpu.read_texture(&to);
         for (y, row) in (0..).zip(got.chunks(64)) {
             for x in 0..16 {
                 let [r, g, b, a] = row[x as usize].to_le_bytes();
@@ -184,9 +145,8 @@ fn views_have_some_levels_of_some_layers() {
                 },
                 texels.as_flattened(),
                 wgpu::TexelCopyBufferLayout {
-                    offset: 0,
-                    bytes_per_row: Some(4 * n),
                     rows_per_image: Some(n),
+                    ..rows(4 * n)
                 },
                 wgpu::Extent3d {
                     width: n,
@@ -252,12 +212,7 @@ fn views_have_some_levels_of_some_layers() {
                 origin: wgpu::Origin3d { x, y: 0, z },
                 ..texture.as_image_copy()
             };
-            let half = wgpu::Extent3d {
-                width: 2,
-                height: 4,
-                depth_or_array_layers: 1,
-            };
-            encoder.copy_texture_to_texture(at(0, 8), at(2, 7), half);
+            encoder.copy_texture_to_texture(at(0, 8), at(2, 7), extent([2, 4]));
             let copy = wgpu::TexelCopyTextureInfo {
                 mip_level: 1,
                 origin: wgpu::Origin3d { x: 0, y: 0, z: 7 },
@@ -266,9 +221,8 @@ fn views_have_some_levels_of_some_layers() {
             let to = wgpu::TexelCopyBufferInfo {
                 buffer: &written,
                 layout: wgpu::TexelCopyBufferLayout {
-                    offset: 0,
-                    bytes_per_row: Some(256),
                     rows_per_image: Some(4),
+                    ..rows(256)
                 },
             };
             let size = wgpu::Extent3d {

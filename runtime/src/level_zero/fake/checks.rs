@@ -17,14 +17,23 @@ fn launch(
     memory: &Memory,
     signals: StopSignals<'_>,
 ) -> Result<Option<Span>, WaitError> {
-    let dispatch = Dispatch {
-        kernel: "k",
-        group: [1; 3],
-        groups: [1; 3],
-        offset: [0; 3],
-        prints: false,
-    };
-    m.launch(&dispatch, &[DriverArg::Pointer(memory.address())], signals)
+    m.launch(&DISPATCH, &[DriverArg::Pointer(memory.address())], signals)
+}
+
+const DISPATCH: Dispatch<'static> = Dispatch {
+    kernel: "k",
+    group: [1; 3],
+    groups: [1; 3],
+    offset: [0; 3],
+    prints: false,
+};
+
+/// Returns signals that stop a wait at once.
+fn late() -> StopSignals<'static> {
+    StopSignals {
+        deadline: Some(Instant::now()),
+        ..StopSignals::default()
+    }
 }
 
 fn opened() -> (Arc<Gpu>, Handle) {
@@ -77,11 +86,7 @@ fn what_a_launch_uses_outlives_a_wait_that_is_given_up() {
     let [used, other] = [0; 2].map(|_| memory(&gpu));
     let wait = |code| of(context, |b| b.waits = code);
     wait(NOT_READY);
-    let late = StopSignals {
-        deadline: Some(Instant::now()),
-        ..StopSignals::default()
-    };
-    let end = launch(&m, &used, late);
+    let end = launch(&m, &used, late());
     assert!(matches!(end, Err(WaitError::Stopped(Stopped::Deadline))));
     let cancel = Cancel::new();
     cancel.cancel();
@@ -106,7 +111,7 @@ fn what_a_launch_uses_outlives_a_wait_that_is_given_up() {
     let m = DriverModule::new(&gpu, &[0]).unwrap();
     let used = memory(&gpu);
     of(context, |b| b.waits = NOT_READY);
-    assert!(launch(&m, &used, late).is_err());
+    assert!(launch(&m, &used, late()).is_err());
     drop((m, used, gpu));
     right(context);
     let left = alive(context);
@@ -203,25 +208,14 @@ fn images_are_copied_and_outlive_what_uses_them() {
     assert_eq!(gpu.sampler([2, 1, 1]).unwrap(), sampler);
     assert_ne!(gpu.sampler([2, 0, 1]).unwrap(), sampler);
 
-    let dispatch = Dispatch {
-        kernel: "k",
-        group: [1; 3],
-        groups: [1; 3],
-        offset: [0; 3],
-        prints: false,
-    };
     let args = [
         DriverArg::Object(view.handle()),
         DriverArg::Object(sampler),
         DriverArg::Pointer(memory.address()),
     ];
-    assert!(m.launch(&dispatch, &args, StopSignals::default()).is_ok());
+    assert!(m.launch(&DISPATCH, &args, StopSignals::default()).is_ok());
     of(context, |b| b.waits = NOT_READY);
-    let late = StopSignals {
-        deadline: Some(Instant::now()),
-        ..StopSignals::default()
-    };
-    assert!(m.launch(&dispatch, &args, late).is_err());
+    assert!(m.launch(&DISPATCH, &args, late()).is_err());
     drop((view, image));
     let destroyed = of(context, |b| b.destroyed.clone());
     assert!(!destroyed.contains(&"image"), "{destroyed:?}");

@@ -61,6 +61,12 @@ impl World {
         texel * (r.width * r.height * r.depth) as usize
     }
 
+    /// Records a mistake with an object, in its context.
+    fn mistake_with(&mut self, object: usize, what: &str) {
+        let context = self.objects.get(&object).map_or(0, |o| o.context);
+        self.mistake(context, what.to_owned());
+    }
+
     /// Returns the image that has the texels of an image or a view.
     fn texels_of(&self, image: Handle) -> usize {
         let mut id = image as usize;
@@ -73,24 +79,25 @@ impl World {
         id
     }
 
-    /// Returns the image and the memory that a copy uses.
+    /// Submits a copy between an image and texels of the host or in memory.
     fn packed(
         &mut self,
+        list: Handle,
         image: Handle,
         region: *const CopyRegion,
         at: *const c_void,
-    ) -> Vec<usize> {
+        event: Handle,
+    ) -> Code {
         let bytes = self.box_of(image, region);
         let mut used = vec![image as usize];
         if let Some(id) = self.memory_of(at) {
             used.push(id);
             let end = (at as usize + bytes).wrapping_sub(1) as *const c_void;
             if self.memory_of(end) != Some(id) {
-                let context = self.objects.get(&id).map_or(0, |o| o.context);
-                self.mistake(context, "texels that are not all in memory".to_owned());
+                self.mistake_with(id, "texels that are not all in memory");
             }
         }
-        used
+        self.submit(list, event, &used, true)
     }
 }
 
@@ -101,10 +108,6 @@ pub(super) unsafe extern "C" fn image_create(
     out: *mut Handle,
 ) -> Code {
     world().create_image(c, desc, out)
-}
-
-pub(super) unsafe extern "C" fn image_destroy(h: Handle) -> Code {
-    world().destroy("image", h as usize)
 }
 
 /// Function of a loader whose driver does not have it.
@@ -141,8 +144,7 @@ pub(super) unsafe extern "C" fn list_image_copy(
     let mut w = world();
     let bytes = [w.box_of(target, to), w.box_of(source, from)];
     if bytes[0] != bytes[1] {
-        let context = w.objects.get(&(target as usize)).map_or(0, |o| o.context);
-        w.mistake(context, "a copy between boxes of other sizes".to_owned());
+        w.mistake_with(target as usize, "a copy between boxes of other sizes");
     }
     // SAFETY: callers of the driver pass whole regions.
     let (a, b) = unsafe { (&*to, &*from) };
@@ -153,8 +155,7 @@ pub(super) unsafe extern "C" fn list_image_copy(
     ];
     let overlap = axes.iter().all(|(a, b, n)| a.abs_diff(*b) < *n);
     if overlap && w.texels_of(target) == w.texels_of(source) {
-        let context = w.objects.get(&(target as usize)).map_or(0, |o| o.context);
-        w.mistake(context, "a copy between boxes that overlap".to_owned());
+        w.mistake_with(target as usize, "a copy between boxes that overlap");
     }
     w.submit(list, event, &[target as usize, source as usize], true)
 }
@@ -168,9 +169,7 @@ pub(super) unsafe extern "C" fn list_image_read(
     _: u32,
     _: *mut Handle,
 ) -> Code {
-    let mut w = world();
-    let used = w.packed(image, region, to);
-    w.submit(list, event, &used, true)
+    world().packed(list, image, region, to, event)
 }
 
 pub(super) unsafe extern "C" fn list_image_write(
@@ -182,9 +181,7 @@ pub(super) unsafe extern "C" fn list_image_write(
     _: u32,
     _: *mut Handle,
 ) -> Code {
-    let mut w = world();
-    let used = w.packed(image, region, from);
-    w.submit(list, event, &used, true)
+    world().packed(list, image, region, from, event)
 }
 
 pub(super) unsafe extern "C" fn sampler_create(
@@ -201,8 +198,4 @@ pub(super) unsafe extern "C" fn sampler_create(
         return w.mistake(c as usize, "a sampler that no driver has".to_owned());
     }
     code
-}
-
-pub(super) unsafe extern "C" fn sampler_destroy(h: Handle) -> Code {
-    world().destroy("sampler", h as usize)
 }
