@@ -5,7 +5,6 @@ use super::sync::{Condvar, Mutex, PoisonError, lock};
 use super::workers::Workers;
 use crate::control::{Cancel, LaunchStats, Span};
 use crate::error::{Error, panic_text};
-use crate::module::Kernel;
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,18 +15,14 @@ use std::time::{Duration, Instant};
 /// Name of a command in messages.
 pub(crate) enum Label {
     Name(&'static str),
-    Launch(Kernel),
-    #[cfg(test)]
-    Text(String),
+    Of(Box<dyn fmt::Display + Send + Sync>),
 }
 
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Label::Name(name) => f.write_str(name),
-            Label::Launch(kernel) => write!(f, "launch of `{}`", kernel.name()),
-            #[cfg(test)]
-            Label::Text(text) => f.write_str(text),
+            Label::Of(what) => what.fmt(f),
         }
     }
 }

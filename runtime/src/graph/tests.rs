@@ -111,7 +111,7 @@ fn run_graph(graph: &[(Does, Vec<(usize, bool)>)], threads: usize) {
                     Does::Panics => panic!("{n} panics"),
                 }
             });
-            let label = Label::Text(format!("command {n}"));
+            let label = Label::Of(Box::new(format!("command {n}")));
             Node::command(label, (home.clone(), n as u64), work)
         })
         .collect();

@@ -9,7 +9,17 @@ use crate::graph::{Done, Event, HostEvent, Label, Pending};
 use crate::launch::{Launch, PreparedLaunch};
 use crate::module::{Kernel, Module};
 use bytemuck::Pod;
+use std::fmt;
 use std::sync::{Arc, OnceLock};
+
+/// Name of a launch in messages.
+struct LaunchLabel(Kernel);
+
+impl fmt::Display for LaunchLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "launch of `{}`", self.0.name())
+    }
+}
 
 /// Runs a launch, and tells how long it took.
 pub(super) fn run(launch: &PreparedLaunch<'static>, cancel: &Cancel) -> Result<Done, Error> {
@@ -39,7 +49,7 @@ impl Queue {
     /// goes wrong later: a fault, a limit, a stop.
     pub fn launch(&self, launch: Launch<'static>) -> Result<Event, Error> {
         self.check_kernel(launch.kernel())?;
-        let label = Label::Launch(launch.kernel().clone());
+        let label = Label::Of(Box::new(LaunchLabel(launch.kernel().clone())));
         let launch = launch.prepare()?;
         let work = Box::new(move |cancel: &Cancel| run(&launch, cancel));
         self.submit(Place::Command, label, work)
