@@ -116,8 +116,8 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Greatest level of detail of `SAMPLER_STATE`: that of the last level of the largest image, and
-    /// what Mesa's `iris` clamps to.
+    /// Greatest level of detail of `SAMPLER_STATE`: that of the last level of the largest image,
+    /// and what Mesa's `iris` clamps to.
     pub const MAX_LOD: f32 = 14.0;
     /// Steps of a level of detail that a clamp distinguishes.
     const LOD_STEPS: f32 = 256.0;

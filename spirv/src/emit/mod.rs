@@ -627,8 +627,8 @@ impl Emit<'_, '_, '_> {
         let is = |ty: Ty, want: Scalar, v: &Value| {
             let have = self.b.ty(*v).scalar();
             match types.kind(ty) {
-                // A generic pointer is as wide as one to its memory. One into a promoted variable is
-                // an index.
+                // A generic pointer is as wide as one to its memory. One into a promoted variable
+                // is an index.
                 Type::Pointer(..) => matches!(have, Scalar::I16 | Scalar::I32 | Scalar::I64),
                 _ => want == have,
             }
