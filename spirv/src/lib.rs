@@ -71,6 +71,7 @@
 //! | `check` | support of a whole module |
 //! | `entry_points` | kernels to translate |
 //! | `translated` | kernels and their module |
+//! | `work` | work that a kernel leaves at a width |
 //! | `width` | choice of the SIMD width |
 //! | `pipeline` | all phases, in order |
 //! | `wgsl` | WGSL, by naga |

@@ -30,7 +30,7 @@ fn no_pass_needs_another() {
 const NEEDED_BY: [(Pass, &str); 4] = [
     (Pass::Peel, "control/first-row.gir"),
     (Pass::JumpThreading, "control/both-hold.gir"),
-    (Pass::FoldLoads, "memory/constant-weights.gir"),
+    (Pass::FoldLoads, "memory/constant-scale.gir"),
     (Pass::NarrowOffsets, "memory/table-by-local-id.gir"),
 ];
 

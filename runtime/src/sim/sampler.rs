@@ -3,9 +3,9 @@
 //! Levels of detail are chosen as Vulkan has it ("LOD Operation", "Image Level(s) Selection"). The
 //! level of detail is clamped by the sampler before that, as `SAMPLER_STATE` does in its mode for
 //! OpenGL ("LOD PreClamp Mode" 2 of bits 28:27, in `src/intel/genxml/gen9.xml` of Mesa, whose
-//! Vulkan driver sets it). At 0, texels are magnified, and above they are minified. The nearest of two
-//! levels that are equally near is the smaller one. Hardware keeps 8 bits of the fraction between
-//! levels.
+//! Vulkan driver sets it). At 0, texels are magnified, and above they are minified. The nearest of
+//! two levels that are equally near is the smaller one. Hardware keeps 8 bits of the fraction
+//! between levels.
 //!
 //! Hardware weighs the texels of linear filtering with fractions of 8 bits. Here the weights are
 //! floats, as in CPU implementations. Results differ from hardware's by at most 1/256 of the

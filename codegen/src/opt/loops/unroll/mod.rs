@@ -48,7 +48,7 @@ const RING_LOOP: usize = 3200;
 const LOOP: usize = 1536;
 /// The same, if one in [`INDEXED`] of them reads or writes an element of a vector whose index
 /// becomes a constant.
-const ARRAYS: usize = 4096;
+const ARRAYS: usize = 4000;
 const INDEXED: usize = 8;
 /// Maximal instructions that all loops of a function leave.
 const FUNCTION: usize = 8192;
