@@ -105,6 +105,12 @@ impl PromotedArrays {
         near.iter().map(|a| at(a)).max().unwrap_or(0)
     }
 
+    /// Returns true if a narrower thread promotes a variable that a wide one leaves in scratch.
+    pub fn fit_better(&self, narrow: u32, wide: u32) -> bool {
+        let (narrow, wide) = (self.held(narrow), self.held(wide));
+        narrow.iter().zip(wide).any(|(n, w)| *n && !w)
+    }
+
     /// Bytes of a thread that they take.
     pub fn bytes(&self, simd: u32) -> u32 {
         let held = self.held(simd);

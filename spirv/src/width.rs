@@ -128,16 +128,22 @@ pub(crate) fn candidates(
             simd: only,
             fits: None,
             work: 0,
+            narrower_saves_scratch: false,
         }];
     }
     let estimate = estimate(m, functions);
     let work = |w: u32| work::estimate(m, functions, grf_bytes, w);
-    let candidate = |&simd: &u32| WidthCandidate {
-        simd,
-        fits: fits(target, estimate.at(simd)),
-        work: work(simd),
+    let candidate = |(n, &simd): (usize, &u32)| {
+        let narrower = &widths[n + 1..];
+        let mut arrays = functions.iter().map(|f| &f.arrays);
+        WidthCandidate {
+            simd,
+            fits: fits(target, estimate.at(simd)),
+            work: work(simd),
+            narrower_saves_scratch: arrays.any(|a| narrower.iter().any(|&n| a.fit_better(n, simd))),
+        }
     };
-    widths.iter().map(candidate).collect()
+    widths.iter().enumerate().map(candidate).collect()
 }
 
 /// Estimates the maximum demand of a kernel and its functions.

@@ -135,6 +135,8 @@ pub struct Demand {
     pub available: u32,
     /// True if loops stayed rolled, since the values of unrolled ones did not fit.
     pub rolled: bool,
+    /// Bytes of the thread's scratch that the optimizer left as private memory.
+    pub scratch: u32,
 }
 
 impl Demand {

@@ -245,10 +245,12 @@ pub(crate) struct PartialKernel {
 impl PartialKernel {
     /// Demand of the kernel on the GRF file.
     pub(crate) fn demand(&self) -> Demand {
+        let payload = self.facts.payload.as_ref();
         Demand {
             bytes: self.live.least(),
             available: self.limit,
             rolled: self.rolled,
+            scratch: payload.map_or(0, |p| p.scratch_bytes),
         }
     }
 

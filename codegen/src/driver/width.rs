@@ -20,10 +20,16 @@ pub struct WidthCandidate {
     pub fits: Option<bool>,
     /// Estimated work for each channel if all values fit, in a unit that the candidates share.
     pub work: u64,
+    /// True if a narrower candidate holds private memory in registers that this one leaves in
+    /// scratch.
+    pub narrower_saves_scratch: bool,
 }
 
 /// Cost of work, in thousandths, if loops had to stay rolled for the values to fit.
 const ROLLED: u64 = 1400;
+/// The same, if private memory is in scratch that a narrower candidate holds in registers. There,
+/// it is often values of their own once loops are unrolled.
+const IN_SCRATCH: u64 = 2000;
 /// The same, if values are spilled: for any, and for as many as the GRF file has bytes.
 const SPILLS: u64 = 1150;
 const SPILLED_FILE: u64 = 750;
@@ -40,7 +46,7 @@ pub enum WidthJudge<'c, 'o> {
 }
 
 /// Returns the work for each channel, where the demand of the kernel is known.
-fn cost(work: u64, demand: Demand) -> u64 {
+fn cost(candidate: &WidthCandidate, demand: Demand) -> u64 {
     let available = u64::from(demand.available.max(1));
     let over = u64::from(demand.bytes).saturating_sub(available);
     let spills = if over > 0 {
@@ -49,7 +55,12 @@ fn cost(work: u64, demand: Demand) -> u64 {
         1000
     };
     let rolled = if demand.rolled { ROLLED } else { 1000 };
-    work.saturating_mul(spills) / 1000 * rolled / 1000
+    let saves = candidate.narrower_saves_scratch && demand.scratch > 0;
+    let scratch = if saves { IN_SCRATCH } else { 1000 };
+    let factors = [spills, rolled, scratch];
+    factors
+        .iter()
+        .fold(candidate.work, |work, f| work.saturating_mul(*f) / 1000)
 }
 
 impl WidthJudge<'_, '_> {
@@ -87,12 +98,10 @@ impl WidthJudge<'_, '_> {
             let Ok((function, kernel)) = build(candidate.simd, module) else {
                 continue;
             };
-            if candidate.fits == Some(true) {
+            if candidate.fits == Some(true) && !candidate.narrower_saves_scratch {
                 return Ok(kernel);
             }
-            let cost = self
-                .demand(module, function)
-                .map(|d| cost(candidate.work, d));
+            let cost = self.demand(module, function).map(|d| cost(candidate, d));
             let next = order.get(n + 1).map_or(u64::MAX, |c| c.work);
             if let Some(cost) = cost {
                 let least = best.is_none_or(|(_, least)| cost < least);
@@ -122,6 +131,7 @@ impl WidthJudge<'_, '_> {
                 bytes: 0,
                 available: u32::MAX,
                 rolled: false,
+                scratch: 0,
             }),
             WidthJudge::Demand(context, options) => {
                 let func = module.functions.get(function)?;
