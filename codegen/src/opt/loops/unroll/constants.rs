@@ -360,9 +360,7 @@ impl<'a> Trial<'a> {
     /// Evaluates the instructions of a block, without its end.
     fn insts(&mut self, block: Block) -> Option<()> {
         let func = self.func;
-        let Some((_, insts)) = func.layout.insts(block).split_last() else {
-            return None;
-        };
+        let (_, insts) = func.layout.insts(block).split_last()?;
         for &inst in insts {
             self.steps += 1;
             let folded = self.folder.fold(func, inst, |v| self.value(v));
