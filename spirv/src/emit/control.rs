@@ -162,7 +162,7 @@ impl Emit<'_, '_, '_> {
             Step::LeaveCase(from, to) => {
                 self.begin_switch(n, from)?;
                 if self.u.branch[from] {
-                    self.edge(from, to)?;
+                    self.edge_of_some(from, to)?;
                     let cond = self.case(from, to)?;
                     self.leave_channels(to, cond)?;
                 } else {
@@ -235,6 +235,11 @@ impl Emit<'_, '_, '_> {
         // header's phis change from iteration to iteration.
         let here = self.block;
         if self.g.idom[l].expand() != Some(here) || self.g.loop_with_header(l).is_some() {
+            return None;
+        }
+        // Channels that stay in a loop may have been assigned what others left with.
+        let mut from = phi.args.iter().map(|a| a.0);
+        if from.any(|from| self.g.exited_loop(from, l).is_some()) {
             return None;
         }
         // The definition and the immediate dominator both dominate the block of the edge.
@@ -464,6 +469,20 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
+    /// Assigns the phis of a block for an edge that some of the active channels take. The others
+    /// are assigned, too: they no longer have the values that the phis began with.
+    fn edge_of_some(&mut self, from: Block, to: Block) -> Result<(), Error> {
+        self.edge(from, to)?;
+        for phi in &self.body.blocks[to].phis {
+            let arg = phi.args.iter().find(|a| a.0 == from).map(|a| a.1);
+            let begun = self.control.begun.get(&phi.id);
+            if begun.is_some_and(|b| Some(b.arg) != arg) {
+                self.control.begun.remove(&phi.id);
+            }
+        }
+        Ok(())
+    }
+
     fn leave_channels(&mut self, to: Block, cond: Value) -> Result<(), Error> {
         let Some(label) = self.control.simd.get(&to).copied() else {
             return Err(Error::internal("channels leave for a label of the thread"));
@@ -475,7 +494,7 @@ impl Emit<'_, '_, '_> {
 
     fn leave_if(&mut self, from: Block, to: Block, when: bool) -> Result<(), Error> {
         if self.u.branch[from] {
-            self.edge(from, to)?;
+            self.edge_of_some(from, to)?;
             let cond = self.condition(from)?;
             let cond = if when { cond } else { self.b.ins().bnot(cond) };
             return self.leave_channels(to, cond);
