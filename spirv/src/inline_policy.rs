@@ -348,18 +348,7 @@ pub(crate) fn may_change(m: &Module<'_>, data: &FuncData, param: Id) -> bool {
 
 /// Returns true if the result points into the same object as the first operand.
 fn is_part(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        AccessChain
-            | InBoundsAccessChain
-            | PtrAccessChain
-            | InBoundsPtrAccessChain
-            | Bitcast
-            | CopyObject
-            | PtrCastToGeneric
-            | GenericCastToPtr
-    )
+    op_info::is_pointer_into(op) || matches!(op, Op::PtrCastToGeneric | Op::GenericCastToPtr)
 }
 
 /// Returns true if an instruction may write private memory through a pointer operand.

@@ -31,6 +31,21 @@ pub(crate) fn is_atomic(op: Op) -> bool {
     )
 }
 
+/// Returns true if the result points into what the first operand points into, as the same kind of
+/// pointer.
+pub(crate) fn is_pointer_into(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        AccessChain
+            | InBoundsAccessChain
+            | PtrAccessChain
+            | InBoundsPtrAccessChain
+            | Bitcast
+            | CopyObject
+    )
+}
+
 /// Returns true for comparisons of integers.
 pub(crate) fn is_int_compare(op: Op) -> bool {
     use Op::*;

@@ -14,6 +14,7 @@ use crate::body::{BInst, Block, Body};
 use crate::cfg::{Graph, Loop};
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, ExtInstSet, Module};
+use crate::op_info;
 use crate::promoted_arrays::{PromotedArray, PromotedArrays};
 use crate::read::Id;
 use crate::uniformity::Uniformity;
@@ -241,17 +242,7 @@ fn extents(body: &Body, g: &Graph) -> SecondaryMap<Loop, Range<u32>> {
 
 /// Returns true if an instruction makes a pointer of another, or ends a lifetime.
 fn passes_on(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        AccessChain
-            | InBoundsAccessChain
-            | PtrAccessChain
-            | InBoundsPtrAccessChain
-            | Bitcast
-            | CopyObject
-            | LifetimeStop
-    )
+    op_info::is_pointer_into(op) || op == Op::LifetimeStop
 }
 
 impl ArrayFinder<'_, '_> {

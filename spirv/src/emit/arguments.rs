@@ -85,9 +85,10 @@ impl Emit<'_, '_, '_> {
                     let region = Region::contiguous(count as u16, at as u16);
                     let part = self.lanes(unit, count);
                     let part = self.b.ins().rdregion(part, of, region);
-                    leaves.push(match scalar == unit {
-                        true => part,
-                        false => self.b.ins().bitcast(to, part),
+                    leaves.push(if scalar == unit {
+                        part
+                    } else {
+                        self.b.ins().bitcast(to, part)
                     });
                 }
                 Ok(leaves)

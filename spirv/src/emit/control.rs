@@ -12,6 +12,7 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use gantry_codegen::builder::SimdLabel;
 use gantry_codegen::ir::{self, IntCC, SourceLoc, Value};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// Blocks between a label and the end of an edge that are looked at.
@@ -250,10 +251,12 @@ impl Emit<'_, '_, '_> {
                     && self.g.exited_loop(def, here).is_none()
             })
         };
-        let count = |arg: Id| phi.args.iter().filter(|a| a.1 == arg).count();
         let args = phi.args.iter().map(|a| a.1);
-        args.filter(|arg| is_known(*arg) && 2 * count(*arg) >= phi.args.len())
-            .max_by_key(|arg| count(*arg))
+        let mut known: SmallVec<[Id; 8]> = args.filter(|arg| is_known(*arg)).collect();
+        known.sort_unstable();
+        let most = known.chunk_by(Id::eq).max_by_key(|same| same.len())?;
+        let half = 2 * most.len() >= phi.args.len();
+        most.first().copied().filter(|_| half)
     }
 
     /// Begins a phi with the value of an argument in all channels.
@@ -474,7 +477,8 @@ impl Emit<'_, '_, '_> {
     fn edge_of_some(&mut self, from: Block, to: Block) -> Result<(), Error> {
         self.edge(from, to)?;
         for phi in &self.body.blocks[to].phis {
-            let arg = phi.args.iter().find(|a| a.0 == from).map(|a| a.1);
+            let at = phi.args.binary_search_by_key(&from, |a| a.0);
+            let arg = at.ok().and_then(|n| phi.args.get(n)).map(|a| a.1);
             let begun = self.control.begun.get(&phi.id);
             if begun.is_some_and(|b| Some(b.arg) != arg) {
                 self.control.begun.remove(&phi.id);

@@ -329,28 +329,15 @@ impl<'a> Trial<'a> {
         self.left += dests.len().saturating_sub(1) * 2;
         for dest in dests {
             // The next iteration of an inner loop that stays.
-            let back = self.loops.of(dest.block).is_some_and(|l| {
-                self.loops.loops[l].header == dest.block && dest.block != around.header
-            });
-            let stays = back && self.is_in_loop(block, dest.block);
+            let stays = dest.block != around.header
+                && self.loops.of(dest.block).is_some_and(|l| {
+                    self.loops.loops[l].header == dest.block && self.loops.contains(l, block)
+                });
             if !stays {
                 self.edge(dest.block, dest.args.as_slice(pool));
             }
         }
         Some(())
-    }
-
-    /// Returns true if a block is in the loop of a header.
-    fn is_in_loop(&self, block: Block, header: Block) -> bool {
-        let of = self.loops.of(header);
-        let mut at = self.loops.of(block);
-        while let Some(l) = at {
-            if Some(l) == of {
-                return true;
-            }
-            at = self.loops.loops[l].parent.expand();
-        }
-        false
     }
 
     fn is_over(&self) -> bool {

@@ -63,7 +63,7 @@ const ROUNDS: usize = 8;
 /// Maximal loops that one round unrolls.
 const LOOPS: usize = 256;
 
-/// What is left of the limits of a function.
+/// Rest of the limits of a function.
 struct Budget {
     left: usize,
     steps: usize,
